@@ -1,0 +1,83 @@
+# Two commands matter: `make demo` and `make test`. Each sets up what it needs in .venv.
+# Paths are relative throughout, so a folder with spaces in its name works.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+UV_VERSION := 0.13.9
+BIN := .venv/bin
+UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=.venv UV_NO_PROGRESS=1 $(BIN)/uv
+RUN := $(BIN)/python -m
+
+# The first Python 3.11 or newer; `make PYTHON=/path/to/python3` names another.
+PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
+
+# A virtual environment that was copied along with the folder points to the old place: build it anew.
+MOVED := $(shell test ! -f .venv/.folder || test "$$(cat .venv/.folder)" = "$$(pwd -P)" || echo moved)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: .venv/.setup-test ## Install the program and the development tools into .venv
+
+.PHONY: demo
+demo: .venv/.setup-local ## Consolidate this repository's history and a sample month of notes
+	@$(BIN)/dream demo
+
+.PHONY: test
+test: lint ## Check style, types and architecture, then run all tests
+	@$(RUN) pytest -n auto $(ARGS)
+
+.PHONY: test-postgres16
+test-postgres16: setup ## Run the tests that use a database on PostgreSQL 16
+	@DREAMING_TEST_POSTGRES=16 $(RUN) pytest -n auto tests/database tests/faults tests/functions $(ARGS)
+
+.PHONY: lint
+lint: setup ## Check style, types and architecture
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+	@$(RUN) mypy
+	@$(BIN)/lint-imports
+
+.PHONY: format
+format: setup ## Format the code and mend what ruff can mend
+	@$(RUN) ruff check --fix-only --quiet .
+	@$(RUN) ruff format .
+
+.PHONY: docs
+docs: setup ## Write the pages of docs/ that come from the code
+	@$(RUN) dreaming.settings.reference > docs/settings.md
+
+.PHONY: clean
+clean: ## Remove everything that make created
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: moved
+moved:
+
+.venv/.setup-test: .venv/.uv pyproject.toml uv.lock
+	@$(UV) sync --quiet --frozen --extra local --extra test
+	@touch .venv/.setup-local $@
+
+# Inexact: a demo after a test run must not take the development tools away.
+.venv/.setup-local: .venv/.uv pyproject.toml uv.lock
+	@echo "Setting up .venv; the first time this downloads about 150 MB."
+	@$(UV) sync --quiet --frozen --inexact --extra local
+	@touch $@
+
+# Where Python comes without ensurepip (Debian), its own pip installs into the new environment.
+.venv/.uv: $(MOVED)
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found. Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| { echo "$(PYTHON) does not run as Python 3.11 or newer. Name one that does: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@test -z "$(MOVED)" || rm -rf .venv
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear --without-pip .venv
+	@if $(RUN) pip --version >/dev/null 2>&1; then $(RUN) pip install --quiet uv==$(UV_VERSION); \
+		else "$(PYTHON)" -m pip --python $(BIN)/python install --quiet uv==$(UV_VERSION); fi
+	@pwd -P > .venv/.folder
+	@touch $@

@@ -1,0 +1,66 @@
+"""What the documents say about the tree is so."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dreaming.local.cli import COMMANDS
+from tests.architecture.modules import ROOT
+
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    *(page for folder in ("docs", "functions", "infra", "layers") for page in sorted((ROOT / folder).rglob("*.md"))),
+]
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
+
+
+def broken_links(page: Path) -> list[str]:
+    """The relative links of a page that lead nowhere."""
+    links = [link for link in LINK.findall(page.read_text("utf-8")) if "://" not in link]
+    return [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert broken_links(page) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("[one](page.md) [two](gone.md#part) [three](https://example.test/gone.md)", "utf-8")
+    assert broken_links(page) == ["gone.md"]
+
+
+def test_the_readme_names_every_command_and_no_other() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert set(re.findall(r"`dream ([a-z]+)`", readme)) == set(COMMANDS)
+
+
+def test_the_readme_names_only_targets_that_make_has() -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^|\$ )make ([a-z0-9-]+)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE))
+    assert {"demo", "test"} <= named <= targets
+
+
+def test_every_decision_is_listed_with_a_status() -> None:
+    folder = ROOT / "docs" / "decisions"
+    pages = sorted(page for page in folder.glob("*.md") if page.name != "README.md")
+    listed = LINK.findall((folder / "README.md").read_text("utf-8"))
+    assert listed == [page.name for page in pages]
+    assert [page.name for page in pages if "**Status:**" not in page.read_text("utf-8")] == []
+
+
+def test_every_function_is_in_the_table() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "functions" / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert rows == sorted(path.parent.name for path in (ROOT / "functions").glob("*/handler.py"))
+
+
+def test_the_sam_configuration_can_be_read() -> None:
+    configuration = tomllib.loads((ROOT / "samconfig.toml").read_text("utf-8"))
+    assert configuration["version"] == 0.1
+    assert configuration["default"]["global"]["parameters"]["template_file"].startswith("infra/cdk.out/")
