@@ -1,0 +1,155 @@
+"""Transactions, each with a role and a tenant: there is no other way to the rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TypeAlias
+
+import psycopg
+from psycopg.rows import TupleRow
+
+from dreaming.database.address import DatabaseAddress
+from dreaming.database.pool import Pool
+from dreaming.database.waiting import Connect, connect_within
+from dreaming.errors import DatabaseUnavailable, InvalidInput, Misconfigured
+from dreaming.notes.records import Tenant
+
+Transaction: TypeAlias = psycopg.Connection[TupleRow]
+"""An open transaction; stores run their SQL on it and leave commit and rollback to its owner."""
+
+# One statement, so that no code can run between the role and the tenant. Everything lasts until the
+# end of the transaction (the third argument), also behind a pooler that shares connections.
+_BEGIN = """
+select set_config('role', %(role)s, true),
+       set_config('dreaming.org_id', %(org_id)s, true),
+       set_config('dreaming.user_id', %(user_id)s, true),
+       set_config('transaction_read_only', %(read_only)s, true),
+       set_config('search_path', 'dreaming, public', true),
+       set_config('timezone', 'UTC', true),
+       set_config('idle_in_transaction_session_timeout', '2min', true)
+"""
+
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.errors.IdleInTransactionSessionTimeout)
+
+# A frozen sandbox must neither keep locks nor keep a database awake that could pause.
+_IDLE_SESSION = "set idle_session_timeout = '5min'"
+
+
+class Role(StrEnum):
+    """The database roles of the application; none of them owns a table or can log in."""
+
+    WORKER = "dreaming_worker"
+    API = "dreaming_api"
+    PLANNER = "dreaming_planner"
+
+
+class Database:
+    """The way to the rows of a tenant.
+
+    Connections are opened when first needed, reused, and replaced when they died meanwhile.
+    `wait_seconds` bounds the wait for a database that is waking up, and for a free connection.
+
+    Raises:
+        Misconfigured: the URL cannot be read.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 4,
+        wait_seconds: float = 30.0,
+        connect: Connect = psycopg.connect,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._address = DatabaseAddress.parse(url)
+        self._wait_seconds = wait_seconds
+        self._connect = connect
+        self._clock = clock
+        self._sleep = sleep
+        self._pool = Pool(self._open, pool_size)
+
+    @contextmanager
+    def transaction(self, tenant: Tenant, *, role: Role = Role.WORKER) -> Iterator[Transaction]:
+        """Run the block in one transaction that sees only the rows of `tenant`.
+
+        Commits at the end of the block, rolls back on an error. Errors of the block's SQL pass
+        unchanged and are never retried. When the connection is lost at the commit, its outcome is
+        unknown: callers make their effect safe to repeat.
+
+        Raises:
+            InvalidInput: the tenant has no usable organization.
+            DatabaseUnavailable: no connection within the bound, or the connection was lost.
+            Misconfigured: the database is not migrated, or its login may not take on the role.
+        """
+        for field, value in (("org_id", tenant.org_id), ("user_id", tenant.user_id or "")):
+            if "\0" in value:
+                raise InvalidInput(field, "contains a NUL character", "remove it")
+        if not tenant.org_id:
+            raise InvalidInput("org_id", "is empty", "name the organization whose rows are meant")
+        settings = {
+            "role": role.value,
+            "org_id": tenant.org_id,
+            "user_id": tenant.user_id or "",
+            "read_only": "off",
+        }
+        with self._begin(settings) as transaction:
+            yield transaction
+
+    @contextmanager
+    def planner(self) -> Iterator[Transaction]:
+        """Run the block in a read-only transaction that may list slices of all tenants, but no text.
+
+        Raises:
+            DatabaseUnavailable: no connection within the bound, or the connection was lost.
+            Misconfigured: the database is not migrated, or its login may not take on the role.
+        """
+        settings = {"role": Role.PLANNER.value, "org_id": "", "user_id": "", "read_only": "on"}
+        with self._begin(settings) as transaction:
+            yield transaction
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        self._pool.close()
+
+    def _open(self) -> Transaction:
+        connection = connect_within(
+            self._address,
+            wait_seconds=self._wait_seconds,
+            connect=self._connect,
+            clock=self._clock,
+            sleep=self._sleep,
+        )
+        connection.execute(_IDLE_SESSION)
+        return connection
+
+    @contextmanager
+    def _begin(self, settings: dict[str, str]) -> Iterator[Transaction]:
+        connection = self._pool.take(self._wait_seconds)
+        try:
+            with connection.transaction():
+                _take_on(connection, settings)
+                yield connection
+        except _LOST as error:
+            if not connection.closed:
+                raise
+            raise DatabaseUnavailable(
+                f"the connection to the database at {self._address.description} was lost: "
+                f"{self._address.redact(error)}; try again"
+            ) from error
+        finally:
+            self._pool.give_back(connection)
+
+
+def _take_on(connection: Transaction, settings: dict[str, str]) -> None:
+    try:
+        connection.execute(_BEGIN, settings)
+    except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege) as error:
+        raise Misconfigured(
+            f"the database has no role {settings['role']!r} that this login may take on; "
+            "run `dream migrate`, or grant the role to the login"
+        ) from error

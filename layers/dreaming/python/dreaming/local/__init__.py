@@ -1,0 +1,1 @@
+"""The laptop: the dream command, embedded PostgreSQL, a local queue and runtime."""

