@@ -1,0 +1,1 @@
+"""Chat models and embedders: the protocols, their providers, and keys by organization."""
