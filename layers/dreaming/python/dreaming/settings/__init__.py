@@ -1,0 +1,1 @@
+"""Settings: the registry of every flag, its resolution, its audit."""
