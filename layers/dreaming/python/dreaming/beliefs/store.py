@@ -1,0 +1,352 @@
+"""The SQL of beliefs: locks, candidates, loading with sources, writing changes, reading for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row, dict_row
+
+from dreaming.beliefs.records import (
+    ArchiveReason,
+    Belief,
+    DecayClass,
+    Importance,
+    Kind,
+    Source,
+    SourceRecord,
+    SourceType,
+)
+from dreaming.beliefs.similarity import Probe, StoredTokens
+from dreaming.beliefs.words import WORDS_VERSION
+from dreaming.beliefs.workspace import BeliefChanges
+from dreaming.database import Transaction
+from dreaming.notes.records import Trust
+
+_BELIEF_COLUMNS = """belief_id, kind, statement, confidence, confirmed_at, first_seen_at, importance, decay_class,
+    fades_at, subject, attribute, value, multi_valued, valid_from, valid_until, trust, sources, origins, created_at,
+    archived_at, archive_reason"""
+
+_SOURCE_COLUMNS = """source_id, source_type, origin, trust, occurred_at, sequence, statement, confidence, kind,
+    importance, decay_class, subject, attribute, value, multi_valued, valid_from, valid_until, note_id, note_version,
+    quote, quote_start, quote_end"""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """A belief found for the probe at index `claim`."""
+
+    claim: int
+    belief_id: UUID
+    statement: str
+    archive_reason: str | None
+
+
+def lock(tx: Transaction, slice_id: int) -> None:
+    """Take the slice's belief lock until the end of the transaction; every belief writer does so first."""
+    tx.execute("select from belief_lock where slice_id = %s for update", (slice_id,))
+
+
+def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> list[CandidateRow]:
+    """Return every belief that can match a probe, in one statement.
+
+    Superseded and sourceless beliefs never match. The lateral subqueries force a nested loop over
+    the two B-trees, whatever the planner thinks of the number of probes.
+    """
+    tokens = [
+        (claim, token, probe.smallest, probe.largest) for claim, probe in enumerate(probes) for token in probe.tokens
+    ]
+    query = """
+        with exact as (
+            select q.claim, hit.belief_id
+            from unnest(%(claims)s::int[], %(hashes)s::bigint[]) as q (claim, statement_hash)
+            cross join lateral (
+                select b.belief_id from beliefs b
+                where b.slice_id = %(slice)s and b.statement_hash = q.statement_hash
+                offset 0
+            ) hit
+        ), alike as (
+            select q.claim, hit.belief_id
+            from unnest(%(token_claims)s::int[], %(tokens)s::bigint[], %(smallest)s::smallint[],
+                        %(largest)s::smallint[]) as q (claim, token, smallest, largest)
+            cross join lateral (
+                select t.belief_id from belief_tokens t
+                where t.slice_id = %(slice)s and t.token = q.token and t.size between q.smallest and q.largest
+                offset 0
+            ) hit
+        ), found as (
+            select claim, belief_id from exact union select claim, belief_id from alike
+        )
+        select found.claim, found.belief_id, belief.statement, belief.archive_reason
+        from found
+        cross join lateral (
+            select b.statement, b.archive_reason from beliefs b
+            where b.belief_id = found.belief_id and b.slice_id = %(slice)s
+              and (b.archive_reason is null or b.archive_reason in ('faded', 'person'))
+            offset 0
+        ) belief
+        order by found.claim, found.belief_id
+    """
+    parameters = {
+        "slice": slice_id,
+        "claims": list(range(len(probes))),
+        "hashes": [probe.statement_hash for probe in probes],
+        "token_claims": [row[0] for row in tokens],
+        "tokens": [row[1] for row in tokens],
+        "smallest": [row[2] for row in tokens],
+        "largest": [row[3] for row in tokens],
+    }
+    with tx.cursor(row_factory=class_row(CandidateRow)) as cursor:
+        return cursor.execute(query, parameters).fetchall()
+
+
+def find_same_attribute(tx: Transaction, slice_id: int, pairs: Sequence[tuple[str, str]]) -> list[UUID]:
+    """Return the 25 latest live beliefs about each (subject, attribute) pair, compared in lower case."""
+    if not pairs:
+        return []
+    query = """
+        select hit.belief_id
+        from unnest(%(subjects)s::text[], %(attributes)s::text[]) as q (subject, attribute)
+        cross join lateral (
+            select b.belief_id from beliefs b
+            where b.slice_id = %(slice)s and b.archived_at is null
+              and b.subject_key = lower(q.subject) and b.attribute_key = lower(q.attribute)
+            order by b.confirmed_at desc, b.belief_id
+            limit 25
+        ) hit
+    """
+    parameters = {
+        "slice": slice_id,
+        "subjects": [subject for subject, _ in pairs],
+        "attributes": [attribute for _, attribute in pairs],
+    }
+    return [row[0] for row in tx.execute(query, parameters).fetchall()]
+
+
+def supported_by(tx: Transaction, slice_id: int, note_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the beliefs that the notes' live sources support."""
+    query = "select distinct belief_id from sources where slice_id = %s and note_id = any(%s) and ended_at is null"
+    return [row[0] for row in tx.execute(query, (slice_id, list(note_ids))).fetchall()]
+
+
+def load(tx: Transaction, slice_id: int, belief_ids: Iterable[UUID]) -> dict[UUID, tuple[Belief, list[Source]]]:
+    """Return beliefs with their live sources, in two statements."""
+    ids = list(belief_ids)
+    if not ids:
+        return {}
+    with tx.cursor(row_factory=dict_row) as cursor:
+        beliefs = cursor.execute(
+            f"select {_BELIEF_COLUMNS} from beliefs where slice_id = %s and belief_id = any(%s)", (slice_id, ids)
+        ).fetchall()
+        sources = cursor.execute(
+            f"select belief_id, {_SOURCE_COLUMNS} from sources "
+            "where slice_id = %s and belief_id = any(%s) and ended_at is null",
+            (slice_id, ids),
+        ).fetchall()
+    loaded: dict[UUID, tuple[Belief, list[Source]]] = {
+        row["belief_id"]: (belief_from_row(row), []) for row in beliefs
+    }
+    for row in sources:
+        loaded[row.pop("belief_id")][1].append(source_from_row(row))
+    return loaded
+
+
+def belief_from_row(row: Mapping[str, Any]) -> Belief:
+    """Build a belief from a row of its columns."""
+    values = dict(row)
+    reason = values["archive_reason"]
+    return Belief(
+        **{
+            **values,
+            "kind": Kind(values["kind"]),
+            "importance": Importance(values["importance"]),
+            "decay_class": DecayClass(values["decay_class"]),
+            "trust": Trust(values["trust"]),
+            "archive_reason": ArchiveReason(reason) if reason else None,
+        }
+    )
+
+
+def source_from_row(row: Mapping[str, Any]) -> Source:
+    """Build a source from a row of its columns."""
+    values = dict(row)
+    return Source(
+        **{
+            **values,
+            "source_type": SourceType(values["source_type"]),
+            "trust": Trust(values["trust"]),
+            "kind": Kind(values["kind"]),
+            "importance": Importance(values["importance"]),
+            "decay_class": DecayClass(values["decay_class"]),
+        }
+    )
+
+
+def write(
+    tx: Transaction,
+    slice_id: int,
+    changes: BeliefChanges,
+    *,
+    hashes: Mapping[UUID, int],
+    tokens: Mapping[UUID, StoredTokens],
+    run_id: UUID | None,
+    now: datetime,
+) -> None:
+    """Write what a workspace changed, in at most eight statements however much it is.
+
+    `hashes` and `tokens` hold an entry for each created or reworded belief.
+    """
+    _write_beliefs(tx, slice_id, changes, hashes, now)
+    _write_sources(tx, slice_id, changes, run_id, now)
+    _write_tokens(tx, slice_id, changes, tokens)
+    _write_history(tx, slice_id, changes, run_id, now)
+    add_to_counters(tx, slice_id, changes.counters)
+
+
+def _write_beliefs(
+    tx: Transaction, slice_id: int, changes: BeliefChanges, hashes: Mapping[UUID, int], now: datetime
+) -> None:
+    extra = {"slice_id": slice_id, "updated_at": now, "words_version": WORDS_VERSION}
+    if changes.created:
+        rows = [{**asdict(b), **extra, "statement_hash": hashes[b.belief_id]} for b in changes.created]
+        columns = f"{_BELIEF_COLUMNS}, slice_id, updated_at, words_version, statement_hash"
+        tx.execute(
+            f"insert into beliefs ({columns}) select {columns} from json_populate_recordset(null::beliefs, %s)",
+            (_json(rows),),
+        )
+    if changes.updated:
+        rows = [{**asdict(b), **extra, "statement_hash": hashes.get(b.belief_id)} for b in changes.updated]
+        tx.execute(
+            """
+            update beliefs b
+            set kind = u.kind, statement = u.statement, confidence = u.confidence, confirmed_at = u.confirmed_at,
+                first_seen_at = u.first_seen_at, importance = u.importance, decay_class = u.decay_class,
+                fades_at = u.fades_at, subject = u.subject, attribute = u.attribute, value = u.value,
+                multi_valued = u.multi_valued, valid_from = u.valid_from, valid_until = u.valid_until,
+                trust = u.trust, sources = u.sources, origins = u.origins, updated_at = u.updated_at,
+                archived_at = u.archived_at, archive_reason = u.archive_reason,
+                statement_hash = coalesce(u.statement_hash, b.statement_hash),
+                words_version = case when u.statement_hash is null then b.words_version else u.words_version end
+            from json_populate_recordset(null::beliefs, %s) u
+            where b.slice_id = u.slice_id and b.belief_id = u.belief_id
+            """,
+            (_json(rows),),
+        )
+
+
+def _write_sources(
+    tx: Transaction, slice_id: int, changes: BeliefChanges, run_id: UUID | None, now: datetime
+) -> None:
+    if changes.ended_sources:
+        tx.execute(
+            """
+            update sources s set ended_at = %(now)s, ended_reason = u.reason
+            from unnest(%(ids)s::uuid[], %(reasons)s::text[]) as u (source_id, reason)
+            where s.slice_id = %(slice)s and s.source_id = u.source_id and s.ended_at is null
+            """,
+            {
+                "now": now,
+                "slice": slice_id,
+                "ids": [source_id for source_id, _ in changes.ended_sources],
+                "reasons": [reason.value for _, reason in changes.ended_sources],
+            },
+        )
+    if changes.added_sources:
+        rows = [_source_row(record, slice_id, run_id, now) for record in changes.added_sources]
+        columns = f"belief_id, {_SOURCE_COLUMNS}, slice_id, model, prompt_version, run_id, created_at"
+        tx.execute(
+            f"insert into sources ({columns}) select {columns} from json_populate_recordset(null::sources, %s)",
+            (_json(rows),),
+        )
+
+
+def _source_row(record: SourceRecord, slice_id: int, run_id: UUID | None, now: datetime) -> dict[str, Any]:
+    return {
+        **asdict(record.source),
+        "belief_id": record.belief_id,
+        "slice_id": slice_id,
+        "model": record.model,
+        "prompt_version": record.prompt_version,
+        "run_id": run_id,
+        "created_at": now,
+    }
+
+
+def _write_tokens(
+    tx: Transaction, slice_id: int, changes: BeliefChanges, tokens: Mapping[UUID, StoredTokens]
+) -> None:
+    if changes.reworded:
+        tx.execute(
+            "delete from belief_tokens where slice_id = %s and belief_id = any(%s)",
+            (slice_id, [belief.belief_id for belief in changes.reworded]),
+        )
+    rows = [
+        (token, tokens[belief.belief_id].size, belief.belief_id)
+        for belief in (*changes.created, *changes.reworded)
+        for token in tokens[belief.belief_id].tokens
+    ]
+    if rows:
+        tx.execute(
+            """
+            insert into belief_tokens (slice_id, token, size, belief_id)
+            select %s, * from unnest(%s::bigint[], %s::smallint[], %s::uuid[])
+            """,
+            (slice_id, [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+        )
+
+
+def _write_history(
+    tx: Transaction, slice_id: int, changes: BeliefChanges, run_id: UUID | None, now: datetime
+) -> None:
+    if not changes.history:
+        return
+    extra = {"slice_id": slice_id, "run_id": run_id, "happened_at": now}
+    columns = """slice_id, belief_id, happened_at, event, confidence, confirmed_at, statement, source_id, run_id,
+        detail"""
+    tx.execute(
+        f"insert into belief_history ({columns}) "
+        f"select {columns} from json_populate_recordset(null::belief_history, %s)",
+        (_json([{**asdict(entry), **extra} for entry in changes.history]),),
+    )
+
+
+def add_to_counters(tx: Transaction, slice_id: int, differences: Mapping[str, int]) -> None:
+    """Add to columns of the slice's counters; the last lock that a transaction takes."""
+    if not differences:
+        return
+    names = sorted(differences)
+    assignments = ", ".join(f"{name} = {name} + %({name})s" for name in names)
+    tx.execute(
+        f"update slice_counters set {assignments} where slice_id = %(slice_id)s",
+        {**differences, "slice_id": slice_id},
+    )
+
+
+def _json(rows: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps(rows, default=_encode, ensure_ascii=False, allow_nan=False)
+
+
+def _encode(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, Enum):
+        return str(value.value)
+    raise TypeError(f"cannot store a {type(value).__name__}")
+
+
+def history(tx: Transaction, slice_id: int, belief_id: UUID) -> list[dict[str, Any]]:
+    """Return a belief's events from the first, for people to read."""
+    query = """
+        select happened_at, event, confidence, confirmed_at, statement, source_id, run_id, detail
+        from belief_history where slice_id = %s and belief_id = %s order by history_id
+    """
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query, (slice_id, belief_id)).fetchall()
+

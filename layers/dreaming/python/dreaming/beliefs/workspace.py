@@ -1,0 +1,259 @@
+"""The beliefs that one transaction works on, in memory: attach, end, refold, and tell what changed.
+
+The store loads beliefs with their live sources, the caller changes sources here, and the store
+writes the outcome in a fixed number of statements. No I/O, no clock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from dreaming.beliefs.records import (
+    ArchiveReason,
+    Belief,
+    BeliefEvent,
+    HistoryEntry,
+    Source,
+    SourceEnd,
+    SourceRecord,
+)
+from dreaming.beliefs.rules import Ageing, Folded, fades_at, fold
+from dreaming.identifiers import NewId
+
+Evidence = Mapping[str, str | float | int | None]
+
+
+class Attached(StrEnum):
+    """What attaching a source came to."""
+
+    CORROBORATED = "corroborated"
+    REPLACED = "replaced"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(slots=True)
+class _Worked:
+    """A belief at work: its row as stored (None when new), its row as it will be, its sources."""
+
+    stored: Belief | None
+    current: Belief | None
+    sources: dict[UUID, Source]
+    touched: bool = False
+    pending: list[tuple[BeliefEvent, UUID | None, Evidence]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefChanges:
+    """What a workspace leaves to be written; `counters` are differences of `slice_counters` columns."""
+
+    created: tuple[Belief, ...]
+    updated: tuple[Belief, ...]
+    reworded: tuple[Belief, ...]
+    added_sources: tuple[SourceRecord, ...]
+    ended_sources: tuple[tuple[UUID, SourceEnd], ...]
+    history: tuple[HistoryEntry, ...]
+    counters: Mapping[str, int]
+
+
+class Workspace:
+    """Beliefs under change; `run_ended` sources and new ones are kept until `changes` is asked for."""
+
+    def __init__(
+        self, beliefs: Mapping[UUID, tuple[Belief, Iterable[Source]]], *, ageing: Ageing, now: datetime, new_id: NewId
+    ) -> None:
+        """Start from stored beliefs with their live sources."""
+        self._worked = {
+            belief_id: _Worked(belief, belief, {source.source_id: source for source in sources})
+            for belief_id, (belief, sources) in beliefs.items()
+        }
+        self._ageing = ageing
+        self._now = now
+        self._new_id = new_id
+        self._added: dict[UUID, SourceRecord] = {}
+        self._ended: dict[UUID, SourceEnd] = {}
+        self._history: list[HistoryEntry] = []
+
+    def __contains__(self, belief_id: UUID) -> bool:
+        """Tell whether the belief is at work here."""
+        return belief_id in self._worked
+
+    def __iter__(self) -> Iterator[Belief]:
+        """Yield every belief as it stands now."""
+        return (worked.current for worked in self._worked.values() if worked.current is not None)
+
+    def __getitem__(self, belief_id: UUID) -> Belief:
+        """Return the belief as it stands after the latest refold."""
+        current = self._worked[belief_id].current
+        if current is None:
+            raise KeyError(belief_id)
+        return current
+
+    def create(self, source: Source, *, model: str | None, prompt_version: str | None) -> UUID:
+        """Make a belief of one source and return its id."""
+        belief_id = self._new_id()
+        worked = _Worked(None, None, {})
+        self._worked[belief_id] = worked
+        self._add(belief_id, worked, SourceRecord(belief_id, source, model, prompt_version))
+        worked.pending.append((BeliefEvent.CREATED, source.source_id, {}))
+        self._refold_one(belief_id, worked)
+        return belief_id
+
+    def attach(
+        self, belief_id: UUID, source: Source, *, model: str | None, prompt_version: str | None, evidence: Evidence
+    ) -> Attached:
+        """Add a source to a belief.
+
+        A note supports a belief once: its earlier source is replaced, or kept when the claim and
+        the note's version are the same.
+        """
+        worked = self._worked[belief_id]
+        earlier = _of_note(worked.sources.values(), source.note_id)
+        if earlier is not None and _same_claim(earlier, source):
+            return Attached.UNCHANGED
+        if earlier is not None:
+            self._end(worked, earlier, SourceEnd.EDITED)
+        self._add(belief_id, worked, SourceRecord(belief_id, source, model, prompt_version))
+        event = BeliefEvent.CORROBORATED if earlier is None else BeliefEvent.SOURCE_REPLACED
+        worked.pending.append((event, source.source_id, evidence))
+        return Attached.CORROBORATED if earlier is None else Attached.REPLACED
+
+    def supports(self, belief_id: UUID, note_id: UUID, version: int) -> bool:
+        """Tell whether this version of the note already supports the belief."""
+        source = _of_note(self._worked[belief_id].sources.values(), note_id)
+        return source is not None and source.note_version == version
+
+    def end_note(self, note_id: UUID, reason: SourceEnd, *, keep: frozenset[UUID] = frozenset()) -> None:
+        """End what the note still supports, except the beliefs in `keep`."""
+        for belief_id, worked in self._worked.items():
+            source = _of_note(worked.sources.values(), note_id)
+            if source is not None and belief_id not in keep:
+                self._end(worked, source, reason)
+                worked.pending.append((BeliefEvent.SOURCE_ENDED, source.source_id, {"reason": reason.value}))
+
+    def refold(self) -> tuple[UUID, ...]:
+        """Fold every touched belief anew; return the ids of those whose wording changed."""
+        reworded = []
+        for belief_id, worked in self._worked.items():
+            if worked.touched:
+                before = worked.current.statement if worked.current else None
+                self._refold_one(belief_id, worked)
+                if worked.current is not None and before not in (None, worked.current.statement):
+                    reworded.append(belief_id)
+        return tuple(reworded)
+
+    def changes(self) -> BeliefChanges:
+        """Return everything to be written since the workspace was filled."""
+        self.refold()
+        pairs = [(worked.stored, worked.current) for worked in self._worked.values() if worked.current is not None]
+        kept = [(stored, current) for stored, current in pairs if stored is not None]
+        counters = Counter(_counter(current) for _, current in pairs)
+        counters.subtract(_counter(stored) for stored, _ in kept)
+        return BeliefChanges(
+            created=tuple(current for stored, current in pairs if stored is None),
+            updated=tuple(current for stored, current in kept if stored != current),
+            reworded=tuple(current for stored, current in kept if stored.statement != current.statement),
+            added_sources=tuple(record for key, record in self._added.items() if key not in self._ended),
+            ended_sources=tuple((key, end) for key, end in self._ended.items() if key not in self._added),
+            history=tuple(self._history),
+            counters={name: change for name, change in counters.items() if change},
+        )
+
+    def _add(self, belief_id: UUID, worked: _Worked, record: SourceRecord) -> None:
+        worked.sources[record.source.source_id] = record.source
+        worked.touched = True
+        self._added[record.source.source_id] = record
+
+    def _end(self, worked: _Worked, source: Source, reason: SourceEnd) -> None:
+        del worked.sources[source.source_id]
+        worked.touched = True
+        self._ended[source.source_id] = reason
+
+    def _refold_one(self, belief_id: UUID, worked: _Worked) -> None:
+        folded = fold(worked.sources.values())
+        before = worked.current
+        worked.current = after = self._row(belief_id, before, folded)
+        events = list(worked.pending)
+        if before is not None and before.statement != after.statement:
+            events.append((BeliefEvent.REWORDED, None, {"before": before.statement}))
+        if after.archive_reason is not None and (before is None or before.live):
+            events.append((BeliefEvent.ARCHIVED, None, {"reason": after.archive_reason.value}))
+        if before is not None and not before.live and after.live:
+            events.append((BeliefEvent.RESTORED, None, {}))
+        for event, source_id, detail in events:
+            self._history.append(
+                HistoryEntry(
+                    belief_id, event, after.confidence, after.confirmed_at, after.statement, source_id, dict(detail)
+                )
+            )
+        worked.pending.clear()
+        worked.touched = False
+
+    def _row(self, belief_id: UUID, before: Belief | None, folded: Folded | None) -> Belief:
+        if folded is None:
+            if before is None:
+                raise AssertionError("a new belief has a source")
+            reason = before.archive_reason or ArchiveReason.SOURCELESS
+            return replace(
+                before, sources=0, origins=0, archived_at=before.archived_at or self._now, archive_reason=reason
+            )
+        fades = fades_at(
+            folded.confidence,
+            folded.confirmed_at,
+            self._ageing.half_life(folded.decay_class),
+            self._ageing.archive_threshold,
+        )
+        archived_at, reason_kept = self._archive(before, fades)
+        return Belief(
+            belief_id=belief_id,
+            kind=folded.kind,
+            statement=folded.statement,
+            confidence=folded.confidence,
+            confirmed_at=folded.confirmed_at,
+            first_seen_at=folded.first_seen_at,
+            importance=folded.importance,
+            decay_class=folded.decay_class,
+            fades_at=fades,
+            subject=folded.subject,
+            attribute=folded.attribute,
+            value=folded.value,
+            multi_valued=folded.multi_valued,
+            valid_from=folded.valid_from,
+            valid_until=folded.valid_until,
+            trust=folded.trust,
+            sources=folded.sources,
+            origins=folded.origins,
+            created_at=before.created_at if before else self._now,
+            archived_at=archived_at,
+            archive_reason=reason_kept,
+        )
+
+    def _archive(
+        self, before: Belief | None, fades: datetime | None
+    ) -> tuple[datetime | None, ArchiveReason | None]:
+        """Born faded is written archived; new evidence restores what had faded; the rest stays as it is."""
+        faded = fades is not None and fades <= self._now
+        if before is None:
+            return (self._now, ArchiveReason.FADED) if faded else (None, None)
+        if before.archive_reason is ArchiveReason.FADED and not faded:
+            return None, None
+        return before.archived_at, before.archive_reason
+
+
+def _of_note(sources: Iterable[Source], note_id: UUID | None) -> Source | None:
+    if note_id is None:
+        return None
+    return next((source for source in sources if source.note_id == note_id), None)
+
+
+def _same_claim(left: Source, right: Source) -> bool:
+    """Equal in all that was claimed and where; ids aside."""
+    return replace(left, source_id=right.source_id) == right
+
+
+def _counter(belief: Belief) -> str:
+    return f"beliefs_{belief.kind.value}" if belief.live else "beliefs_archived"

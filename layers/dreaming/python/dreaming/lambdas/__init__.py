@@ -1,0 +1,1 @@
+"""The glue to AWS Lambda: environment, wiring, logging, queues."""

@@ -1,0 +1,44 @@
+"""An SQS FIFO queue as a pass sends to it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from dreaming.errors import Hold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class QueueUnavailable(Hold):
+    """SQS did not take the message; the redelivery of the batch, or the next tick, sends it again."""
+
+    reason = "queue_unavailable"
+
+
+class SqsQueue:
+    """Sends to one FIFO queue."""
+
+    def __init__(self, url: str) -> None:
+        """Name the queue; the client is made at the first send."""
+        self._url = url
+
+    @cached_property
+    def _client(self) -> Any:
+        return boto3.client("sqs")
+
+    def send(self, body: str, *, group_id: str, deduplication_id: str) -> None:
+        """Send a message with an explicit deduplication id."""
+        try:
+            self._client.send_message(
+                QueueUrl=self._url,
+                MessageBody=body,
+                MessageGroupId=group_id,
+                MessageDeduplicationId=deduplication_id,
+            )
+        except (BotoCoreError, ClientError) as error:
+            raise QueueUnavailable(f"the queue did not take a message: {error}") from error

