@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,16 +10,15 @@ from typing import Any
 
 from dreaming.database import Database, Transaction
 from dreaming.identifiers import uuid7
+from dreaming.local.queue import LocalQueue
 from dreaming.models.protocols import ChatModel
 from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.records import IncomingNote, IngestCounts, NoteCounters, Slice, SliceKey
 from dreaming.notes.service import ingest
 from dreaming.notes.store import find_slice, read_counters
-from dreaming.local.queue import LocalQueue
 from dreaming.passes.consolidation.run import Consolidation
 from dreaming.passes.engine import Engine
 from dreaming.passes.records import BatchMessage, BatchReport, Deadline, TickReport
-from dreaming.passes.store import LeaseBusy
 from dreaming.settings.service import change_consent
 
 KEY = SliceKey("acme")
@@ -192,8 +191,5 @@ def _check_folds(tx: Transaction, slice_id: int) -> None:
             assert belief.sources == 0
             assert not belief.live
         else:
-            for name in folded.__slots__:  # type: ignore[attr-defined]
+            for name in folded.__slots__:
                 assert getattr(belief, name) == getattr(folded, name), name
-
-
-__all__ = ["KEY", "NOON", "Iterable", "LeaseBusy", "World", "claim", "note", "open_world", "verbatim"]

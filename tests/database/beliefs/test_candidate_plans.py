@@ -17,6 +17,7 @@ from dreaming.notes.store import create_slice
 
 BELIEFS = 100_000
 KEY = SliceKey("large")
+DAY = "2026-01-01"
 
 PLACES = ["cellar", "attic", "garden", "harbour", "office", "kitchen", "library", "workshop", "station", "market"]
 VERBS = ["keeps", "repairs", "paints", "measures", "orders", "delivers", "inspects", "stores", "lends", "cleans"]
@@ -39,7 +40,7 @@ def statements() -> list[str]:
 
 
 @pytest.fixture
-def large(database: Database, admin: psycopg.Connection[Any], statements: list[str]) -> Iterator[int]:
+def large(database: Database, admin: psycopg.Connection[Any], statements: list[str]) -> int:
     """The slice of an organization with 100,000 beliefs beside a small one."""
     with database.transaction(KEY.tenant) as tx:
         slice_id = create_slice(tx, KEY).slice_id
@@ -52,8 +53,8 @@ def large(database: Database, admin: psycopg.Connection[Any], statements: list[s
         ) as copy:
             for number, text in enumerate(statements):
                 copy.write_row(
-                    (UUID(int=number), slice_id, "fact", text, hash_of(text), 1, 0.8, "2026-01-01", "2026-01-01",
-                     "normal", "permanent", text.split()[0], text.split()[1], "trusted", 1, 1, "2026-01-01", "2026-01-01")
+                    (UUID(int=number), slice_id, "fact", text, hash_of(text), 1, 0.8, DAY, DAY, "normal", "permanent",
+                     *text.split()[:2], "trusted", 1, 1, DAY, DAY)
                 )  # fmt: skip
         with cursor.copy("copy belief_tokens (slice_id, token, size, belief_id) from stdin") as copy:
             for number, text in enumerate(statements):
@@ -63,7 +64,7 @@ def large(database: Database, admin: psycopg.Connection[Any], statements: list[s
         cursor.execute("analyze beliefs")
         cursor.execute("analyze belief_tokens")
         cursor.execute("analyze slices")
-    yield slice_id
+    return slice_id
 
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -18,9 +18,7 @@ BIKE = "Tariq keeps his bicycle in the cellar"
 
 def withdraw(world: World, *external_ids: str) -> int:
     settings = resolve(world.environment, {})
-    return withdraw_notes(
-        world.database, KEY, "test", external_ids, settings=settings, now=world.now, new_id=uuid7
-    )
+    return withdraw_notes(world.database, KEY, "test", external_ids, settings=settings, now=world.now, new_id=uuid7)
 
 
 def test_a_note_becomes_a_belief_with_its_exact_quote(world: World) -> None:
@@ -49,11 +47,12 @@ def test_repeating_ingest_and_drain_changes_nothing(world: World) -> None:
     notes = [note("n1", TEA), note("n2", BIKE), note("n3", TEA)]
     world.ingest(*notes)
     world.drain()
-    before = world.rows("select * from beliefs order by belief_id"), world.rows("select * from sources order by 1")
+    tables = "select * from beliefs order by belief_id", "select * from sources order by source_id"
+    before = [world.rows(query) for query in tables]
     assert world.ingest(*notes).unchanged == 3
     assert world.tick().started == ()
     assert world.process() == 0
-    assert before == (world.rows("select * from beliefs order by belief_id"), world.rows("select * from sources order by 1"))
+    assert [world.rows(query) for query in tables] == before
     world.check()
 
 
@@ -63,7 +62,8 @@ def test_an_edit_that_keeps_the_claim_keeps_the_belief_and_its_confidence(world:
     [(belief_id,)] = world.rows("select belief_id from beliefs")
     world.ingest(note("n1", f"Corrected minutes, second edition.\n{TEA}"))
     world.drain()
-    assert world.rows("select belief_id from beliefs where archived_at is null and statement = %s", (TEA,)) == [(belief_id,)]
+    live = "select belief_id from beliefs where archived_at is null and statement = %s"
+    assert world.rows(live, (TEA,)) == [(belief_id,)]
     assert (TEA, 0.8, 1, 1) in world.beliefs()
     world.check()
 
@@ -136,11 +136,10 @@ def test_an_untrusted_note_counts_at_most_half_and_makes_no_rules(database: Data
 
 
 def test_old_notes_do_not_make_fresh_beliefs(database: Database, tmp_path: Path) -> None:
-    world = open_world(
-        database, tmp_path, lambda request: [claim(request.passages[0].text, decay_class="fast_decay")]
-    )
+    world = open_world(database, tmp_path, lambda request: [claim(request.passages[0].text, decay_class="fast_decay")])
     world.ingest(
-        note("old", TEA, occurred_at=NOON - timedelta(days=2000)), note("future", BIKE, occurred_at=NOON + timedelta(days=9))
+        note("old", TEA, occurred_at=NOON - timedelta(days=2000)),
+        note("future", BIKE, occurred_at=NOON + timedelta(days=9)),
     )
     world.drain()
     assert world.rows("select statement, archive_reason from beliefs where archived_at is not null") == [(TEA, "faded")]
@@ -149,9 +148,7 @@ def test_old_notes_do_not_make_fresh_beliefs(database: Database, tmp_path: Path)
 
 
 def test_a_faded_belief_is_restored_by_new_evidence_with_the_same_id(database: Database, tmp_path: Path) -> None:
-    world = open_world(
-        database, tmp_path, lambda request: [claim(request.passages[0].text, decay_class="fast_decay")]
-    )
+    world = open_world(database, tmp_path, lambda request: [claim(request.passages[0].text, decay_class="fast_decay")])
     world.ingest(note("old", TEA, occurred_at=NOON - timedelta(days=2000)))
     world.drain()
     [(belief_id,)] = world.rows("select belief_id from beliefs")

@@ -241,7 +241,8 @@ def test_no_connection_is_held_during_a_call(database: Database, tmp_path: Path)
     def script(request: Any) -> Any:
         with database.planner() as tx:
             row = tx.execute(
-                "select count(*) from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()"
+                "select count(*) from pg_stat_activity"
+                " where state like 'idle in transaction%' and datname = current_database()"
             ).fetchone()
             assert row is not None
             in_use.append(row[0])

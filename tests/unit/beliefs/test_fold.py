@@ -126,7 +126,9 @@ def test_adding_a_source_and_taking_it_away_again_changes_nothing(items: list[So
 
 @given(source_sets)
 def test_repeating_the_same_origins_adds_nothing(items: list[Source]) -> None:
-    again = [replace(item, source_id=UUID(int=item.source_id.int + 1000), sequence=item.sequence + 1000) for item in items]
+    again = [
+        replace(item, source_id=UUID(int=item.source_id.int + 1000), sequence=item.sequence + 1000) for item in items
+    ]
     before, after = fold(items), fold([*items, *again])
     assert before is not None
     assert after is not None

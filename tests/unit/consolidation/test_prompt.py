@@ -20,7 +20,7 @@ from dreaming.passes.consolidation.prompt import (
 from dreaming.passes.consolidation.records import Claim
 
 FRIDAY = datetime(2024, 2, 9, 10, 30, tzinfo=timezone(timedelta(hours=2)))
-DIGESTS = {"1": "@DIGEST@"}
+DIGESTS = {"1": "a57f40723a401f86"}
 
 
 def passage(text: str, **fields: object) -> Passage:

@@ -148,9 +148,7 @@ def load(tx: Transaction, slice_id: int, belief_ids: Iterable[UUID]) -> dict[UUI
             "where slice_id = %s and belief_id = any(%s) and ended_at is null",
             (slice_id, ids),
         ).fetchall()
-    loaded: dict[UUID, tuple[Belief, list[Source]]] = {
-        row["belief_id"]: (belief_from_row(row), []) for row in beliefs
-    }
+    loaded: dict[UUID, tuple[Belief, list[Source]]] = {row["belief_id"]: (belief_from_row(row), []) for row in beliefs}
     for row in sources:
         loaded[row.pop("belief_id")][1].append(source_from_row(row))
     return loaded
@@ -239,9 +237,7 @@ def _write_beliefs(
         )
 
 
-def _write_sources(
-    tx: Transaction, slice_id: int, changes: BeliefChanges, run_id: UUID | None, now: datetime
-) -> None:
+def _write_sources(tx: Transaction, slice_id: int, changes: BeliefChanges, run_id: UUID | None, now: datetime) -> None:
     if changes.ended_sources:
         tx.execute(
             """
@@ -277,9 +273,7 @@ def _source_row(record: SourceRecord, slice_id: int, run_id: UUID | None, now: d
     }
 
 
-def _write_tokens(
-    tx: Transaction, slice_id: int, changes: BeliefChanges, tokens: Mapping[UUID, StoredTokens]
-) -> None:
+def _write_tokens(tx: Transaction, slice_id: int, changes: BeliefChanges, tokens: Mapping[UUID, StoredTokens]) -> None:
     if changes.reworded:
         tx.execute(
             "delete from belief_tokens where slice_id = %s and belief_id = any(%s)",
@@ -300,9 +294,7 @@ def _write_tokens(
         )
 
 
-def _write_history(
-    tx: Transaction, slice_id: int, changes: BeliefChanges, run_id: UUID | None, now: datetime
-) -> None:
+def _write_history(tx: Transaction, slice_id: int, changes: BeliefChanges, run_id: UUID | None, now: datetime) -> None:
     if not changes.history:
         return
     extra = {"slice_id": slice_id, "run_id": run_id, "happened_at": now}
@@ -349,4 +341,3 @@ def history(tx: Transaction, slice_id: int, belief_id: UUID) -> list[dict[str, A
     """
     with tx.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(query, (slice_id, belief_id)).fetchall()
-

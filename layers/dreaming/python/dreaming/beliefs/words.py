@@ -29,12 +29,15 @@ UNSPACED = (
 )
 """Character ranges of scripts without spaces: Thai to Tibetan, Myanmar, Khmer, Kana, Bopomofo, Han."""
 
-_FREQUENCIES = Path(__file__).with_name(f"word_frequencies_{WORDS_VERSION}.txt")
-_MARKS = (
+MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u06df-\u06e4\u0900-\u0963\u0971-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-_LETTER = f"(?:(?![{UNSPACED}])[\\w{_MARKS}])"
+"""Character ranges of marks that belong to the letter before, among them whole Indic blocks."""
+
+# Counted over permissively licensed English by tests/evaluation/make_word_frequencies.py; only the order is kept.
+_FREQUENCIES = Path(__file__).with_name(f"word_frequencies_{WORDS_VERSION}.txt")
+_LETTER = f"(?:(?![{UNSPACED}])[\\w{MARKS}])"
 _TOKEN = re.compile(
     f"""
     (?P<unspaced>[{UNSPACED}]+)
@@ -111,6 +114,7 @@ def _hash(text: str, purpose: bytes) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+@lru_cache(maxsize=16384)  # the same candidates come up again and again in a batch
 def word_set(statement: str) -> frozenset[str]:
     """Return the set of words by which statements are compared.
 

@@ -98,7 +98,7 @@ class Workspace:
         belief_id = self._new_id()
         worked = _Worked(None, None, {})
         self._worked[belief_id] = worked
-        self._add(belief_id, worked, SourceRecord(belief_id, source, model, prompt_version))
+        self._add(worked, SourceRecord(belief_id, source, model, prompt_version))
         worked.pending.append((BeliefEvent.CREATED, source.source_id, {}))
         self._refold_one(belief_id, worked)
         return belief_id
@@ -117,7 +117,7 @@ class Workspace:
             return Attached.UNCHANGED
         if earlier is not None:
             self._end(worked, earlier, SourceEnd.EDITED)
-        self._add(belief_id, worked, SourceRecord(belief_id, source, model, prompt_version))
+        self._add(worked, SourceRecord(belief_id, source, model, prompt_version))
         event = BeliefEvent.CORROBORATED if earlier is None else BeliefEvent.SOURCE_REPLACED
         worked.pending.append((event, source.source_id, evidence))
         return Attached.CORROBORATED if earlier is None else Attached.REPLACED
@@ -163,7 +163,7 @@ class Workspace:
             counters={name: change for name, change in counters.items() if change},
         )
 
-    def _add(self, belief_id: UUID, worked: _Worked, record: SourceRecord) -> None:
+    def _add(self, worked: _Worked, record: SourceRecord) -> None:
         worked.sources[record.source.source_id] = record.source
         worked.touched = True
         self._added[record.source.source_id] = record
@@ -232,9 +232,7 @@ class Workspace:
             archive_reason=reason_kept,
         )
 
-    def _archive(
-        self, before: Belief | None, fades: datetime | None
-    ) -> tuple[datetime | None, ArchiveReason | None]:
+    def _archive(self, before: Belief | None, fades: datetime | None) -> tuple[datetime | None, ArchiveReason | None]:
         """Born faded is written archived; new evidence restores what had faded; the rest stays as it is."""
         faded = fades is not None and fades <= self._now
         if before is None:

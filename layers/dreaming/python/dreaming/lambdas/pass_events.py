@@ -36,6 +36,7 @@ def handle(
     only = event.get("slice_id")
     report = engine.tick(only if isinstance(only, int) else None)
     _log_tick(report, logger)
+    metrics.add_metric(name="runs_started", unit=MetricUnit.Count, value=len(report.started))
     return {
         "started": [message.model_dump(mode="json") for message in report.started],
         "refused": [list(item) for item in report.refused],
@@ -85,8 +86,7 @@ def _log_batch(report: BatchReport, logger: Logger, metrics: Metrics) -> None:
             "next_sent": report.sent is not None,
         },
     )
+    metrics.add_metric(name=f"batch_{report.disposition.value}", unit=MetricUnit.Count, value=1)
     for name in _METRICS_OF_COUNTS:
         if counts.get(name):
             metrics.add_metric(name=name, unit=MetricUnit.Count, value=counts[name])
-    if report.reason is not None:
-        metrics.add_metric(name=f"batch_{report.disposition.value}", unit=MetricUnit.Count, value=1)

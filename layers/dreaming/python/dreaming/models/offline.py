@@ -26,6 +26,7 @@ class OfflineExtractor:
     """
 
     name = "offline:rules-1"
+    metered = False
 
     def __init__(self, context_tokens: int = 32_000) -> None:
         """Take the window to report; the rules themselves read any length in linear time."""

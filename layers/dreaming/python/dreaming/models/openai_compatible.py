@@ -45,6 +45,8 @@ class OpenAIChatModel:
     def __repr__(self) -> str:
         return f"OpenAIChatModel({self._model!r}, {self._endpoint!r})"
 
+    metered = True
+
     @property
     def name(self) -> str:
         """Provider and model."""

@@ -77,6 +77,11 @@ class ChatModel(Protocol):
         """The model's window: instructions, content and answer together."""
         ...
 
+    @property
+    def metered(self) -> bool:
+        """Whether a call costs anything, and so counts against the organization's budget."""
+        ...
+
     def answer(self, request: ChatRequest) -> ChatAnswer:
         """Answer `request`, making exactly one call.
 

@@ -186,6 +186,7 @@ class ScriptedChatModel:
     """
 
     name = "scripted:script"
+    metered = True
 
     def __init__(
         self,

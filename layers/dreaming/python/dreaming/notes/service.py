@@ -11,6 +11,12 @@ from dreaming.identifiers import NewId
 from dreaming.notes import store
 from dreaming.notes.preparation import fold, prepare
 from dreaming.notes.records import IncomingNote, IngestCounts, NoteState, NoteWrite, PreparedNote, SliceKey
+from dreaming.settings.resolution import Settings
+
+
+def longest_note(settings: Settings) -> int:
+    """Return how many code points a note of the organization may have."""
+    return settings.integer("max_note_characters")
 
 
 def ingest(

@@ -92,9 +92,7 @@ class Engine:
         if not settings.flag("enabled"):
             return TickReport(reason="disabled")
         with self.database.planner() as planner:
-            due = self.work.due(
-                planner, settings, now=self.clock(), stalled_after=self.stalled_after, only=only
-            )
+            due = self.work.due(planner, settings, now=self.clock(), stalled_after=self.stalled_after, only=only)
         started = []
         refused = []
         for slice_ in due:
@@ -116,9 +114,7 @@ class Engine:
             slice_ = store.find_slice(planner, message.slice_id)
         if slice_ is None:
             return BatchReport(message, Disposition.STALE, "unknown slice")
-        lease = Lease(
-            slice_, self.work.name, message.run_id, message.generation, message.batch, holder
-        )
+        lease = Lease(slice_, self.work.name, message.run_id, message.generation, message.batch, holder)
         opened = self._open(message, lease, deadline)
         if isinstance(opened, BatchReport):
             return opened
@@ -173,9 +169,7 @@ class Engine:
             self._send(message.next())
         return BatchReport(message, Disposition.REPEATED, sent=message.next() if resend else None)
 
-    def _run(
-        self, message: BatchMessage, lease: Lease, settings: Settings, deadline: Deadline
-    ) -> BatchReport:
+    def _run(self, message: BatchMessage, lease: Lease, settings: Settings, deadline: Deadline) -> BatchReport:
         try:
             outcome = self.work.run_batch(lease, settings, deadline)
         except Hold as hold:
@@ -212,9 +206,7 @@ class Engine:
         return self.work.refusal(enrolment), settings
 
     def _send(self, message: BatchMessage) -> None:
-        self.queue.send(
-            message.model_dump_json(), group_id=message.group_id, deduplication_id=message.deduplication_id
-        )
+        self.queue.send(message.model_dump_json(), group_id=message.group_id, deduplication_id=message.deduplication_id)
 
 
 _STOPPED = {

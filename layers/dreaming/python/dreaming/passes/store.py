@@ -51,9 +51,7 @@ _CURSOR = """select position, generation, run_id, batches_committed, batches_sta
 
 def find_slice(planner: Transaction, slice_id: int) -> Slice | None:
     """Return the slice that a message names, whoever its tenant is; planner role."""
-    row = planner.execute(
-        "select org_id, scope, owner_user_id from slices where slice_id = %s", (slice_id,)
-    ).fetchone()
+    row = planner.execute("select org_id, scope, owner_user_id from slices where slice_id = %s", (slice_id,)).fetchone()
     return None if row is None else Slice(slice_id, SliceKey(row[0], Scope(row[1]), row[2]))
 
 

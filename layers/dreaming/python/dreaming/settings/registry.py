@@ -132,7 +132,7 @@ _SETTINGS = (
         "private_slices_per_run",
         200,
         "How many private slices of an organization one tick plans, the longest unplanned first.",
-        "dreaming.passes.engine",
+        "dreaming.passes.consolidation.run",
         organization=False,
         between=(0, 10_000),
     ),

@@ -12,8 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 from datetime import date, datetime
-from functools import lru_cache
-from itertools import chain
+from functools import cached_property, lru_cache
 
 from dreaming.beliefs.words import fold, is_unspaced, tokens
 from dreaming.errors import RejectClaim
@@ -63,7 +62,7 @@ _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _PLACEHOLDER_ONLY = re.compile(
-    r"[<\[{(].*[>\]})]|(?:n/?a|none|null|nil|todo|tbd|tbc|unknown|undefined|string|text|statement|claim|title|example"
+    r"<[^>]*>|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|(?:n/?a|none|null|nil|todo|tbd|tbc|unknown|undefined|string|text|statement|claim|title|example"
     r"|placeholder|not applicable|no claims?)[.!]?",
     re.IGNORECASE,
 )
@@ -92,6 +91,7 @@ _INSTRUCTION = re.compile(
 _SAME_WORD = re.compile(r"\b(\w+)(?:\W+\1\b){3,}", re.IGNORECASE)
 _SAME_CHARACTERS = re.compile(r"(\S{2,30}?)\1{3,}")
 _PHRASE_WORDS = 3
+_ADDRESS = re.compile(r"https?://[^\s)]+")
 
 
 def _check_form(statement: str, note: Note) -> None:
@@ -106,18 +106,18 @@ def _check_form(statement: str, note: Note) -> None:
 
 
 def _repeats(statement: str) -> bool:
-    """Say whether a word stands four times in a row, or a phrase of three twice in a row or three times at all."""
-    words = list(tokens(statement))
+    """Say whether a word stands four times in a row, three words twice in a row, or four words three times."""
+    words = list(tokens(_ADDRESS.sub(" ", statement)))
     if _SAME_WORD.search(statement) or _SAME_CHARACTERS.search(statement):
         return True
     seen: dict[tuple[str, ...], int] = {}
-    for at in range(len(words) - _PHRASE_WORDS + 1):
-        phrase = tuple(words[at : at + _PHRASE_WORDS])
+    for at in range(len(words)):
+        phrase = tuple(words[at : at + _PHRASE_WORDS + 1])
         seen[phrase] = seen.get(phrase, 0) + 1
         for size in range(_PHRASE_WORDS, (len(words) - at) // 2 + 1):
             if words[at : at + size] == words[at + size : at + 2 * size]:
                 return True
-    return any(count > 2 for count in seen.values())
+    return any(count > 2 and len(phrase) > _PHRASE_WORDS for phrase, count in seen.items())
 
 
 def _metadata(note: Note) -> tuple[str, ...]:
@@ -139,23 +139,37 @@ def _check_internal(claim: Claim, note: Note, forbidden: Collection[str]) -> Non
 
 
 class _Evidence:
-    """What a note and its metadata offer: its words and their stems, quantities, and bigrams."""
+    """What a note and its metadata offer: its words and their stems, its digits, and on demand its quantities."""
 
     def __init__(self, text: str, metadata: tuple[str, ...]) -> None:
         """Read them once for all claims of the note."""
-        whole = plain("\n".join((text, *metadata)))
-        self.folded = whole.casefold()
-        self.quantities: Quantities = read_quantities(whole)
-        self.values = frozenset(
-            chain(
-                (number.value.lstrip("-") for number in self.quantities.numbers),
-                (digits.lstrip("0") or "0" for digits in re.findall(r"\d+", whole)),
-                re.findall(r"\d+(?:[.,]\d+)+", whole),
-            )
-        )
+        self._text = plain("\n".join((text, *metadata)))
+        self.folded = self._text.casefold()
+        self.digits = frozenset(digits.lstrip("0") or "0" for digits in re.findall(r"\d+", self._text))
         found = set(re.findall(r"\w+", self.folded))
         self.words = frozenset(found | {stem(word) for word in found})
-        self.relative = _RELATIVE.search(whole) is not None or bool(self.quantities.weekdays or self.quantities.dates)
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        """Everything of the text that counts or dates."""
+        return read_quantities(self._text)
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """The values of the text's numbers, and all its digits as they stand."""
+        read = (number.value.lstrip("-") for number in self.quantities.numbers)
+        return self.digits.union(read, re.findall(r"\d+(?:[.,]\d+)+", self._text))
+
+    @cached_property
+    def relative(self) -> bool:
+        """Whether the text speaks of time in a way that a date can come of."""
+        found = _RELATIVE.search(self._text)
+        return found is not None or bool(self.quantities.weekdays or self.quantities.dates)
+
+    @cached_property
+    def years_apart(self) -> frozenset[int]:
+        """The small numbers of the text, which may count the years to or from a year."""
+        return frozenset(int(value) for value in self.values if value.isdecimal() and len(value) < 3)
 
 
 @lru_cache(maxsize=1)  # the claims of one note come in a row
@@ -164,7 +178,7 @@ def _evidence(text: str, metadata: tuple[str, ...]) -> _Evidence:
 
 
 _RELATIVE = re.compile(
-    r"\b(?:today|tonight|yesterday|tomorrow|now|ago|from now|later|earlier|recently|since|until|for \w+ (?:days?|weeks?)"
+    r"\b(?:today|tonight|yesterday|tomorrow|now|ago|from now|later|earlier|recently|since|until"
     r"|this (?:morning|afternoon|evening|week|month|year|quarter|spring|summer|autumn|fall|winter)"
     r"|(?:last|next|past|previous|coming|following) \w+|in (?:a|an|one|two|three|four|five|six|\d+) \w+"
     r"|the \d{1,2}(?:st|nd|rd|th)|days?|weeks?|months?|years?"
@@ -178,36 +192,35 @@ _RELATIVE = re.compile(
 def _check_numbers(statement: str, evidence: _Evidence, occurred_at: datetime) -> None:
     """Refuse a number, a date or a time of day that neither note nor metadata can have given."""
     said = read_quantities(statement)
-    own = {occurred_at.year, occurred_at.month, occurred_at.day}
-    years = {occurred_at.year + offset for offset in (-1, 0, 1)} if evidence.relative else {occurred_at.year}
-    years |= {
-        occurred_at.year + sign * int(n) for n in evidence.values if n.isdecimal() and len(n) < 3 for sign in (-1, 1)
-    }
     for number in said.numbers:
-        value = number.value.lstrip("-")
-        allowed = (
-            number.weak or value in evidence.values or (value.isdecimal() and len(value) == 4 and int(value) in years)
-        )
-        if not allowed and value not in map(str, own):
+        if not number.weak and not _has_number(number.value.lstrip("-"), evidence, occurred_at):
             raise RejectClaim("statement_number", "the statement has a number that the note has not")
     for moment in said.dates:
         if not any(_can_mean(reading, evidence, occurred_at) for reading in moment.readings):
             raise RejectClaim("statement_number", "the statement has a date that the note does not give")
     for time in said.times:
         known = any(time.readings & other.readings for other in evidence.quantities.times)
-        hours = {str(reading // 60 % 12 or 12) for reading in time.readings if isinstance(reading, int)}
+        hours = {str(reading // 60 % 12 or 12) for reading in time.readings}
         if not known and not (hours & evidence.values or occurred_at.hour * 60 + occurred_at.minute in time.readings):
             raise RejectClaim("statement_number", "the statement has a time of day that the note does not give")
 
 
-def _can_mean(reading: DateParts | int, evidence: _Evidence, occurred_at: datetime) -> bool:
+def _has_number(value: str, evidence: _Evidence, occurred_at: datetime) -> bool:
+    """Say whether a number occurs, or is part of the note's own date, or a year reckoned from it."""
+    if value in evidence.digits or value in map(str, (occurred_at.year, occurred_at.month, occurred_at.day)):
+        return True
+    if value in evidence.values:
+        return True
+    apart = abs(int(value) - occurred_at.year) if value.isdecimal() and len(value) == 4 else None
+    return apart is not None and (apart in evidence.years_apart or (apart == 1 and evidence.relative))
+
+
+def _can_mean(reading: DateParts, evidence: _Evidence, occurred_at: datetime) -> bool:
     """Say whether the note can have given a date: by its parts, as its own date, or by date arithmetic."""
-    if isinstance(reading, int):
-        return False
     year, month, day = reading
     for moment in evidence.quantities.dates:
         for known in moment.readings:
-            if isinstance(known, tuple) and known[1] == month and known[2] in (day, None) and year in (known[0], None):
+            if known[1] == month and known[2] in (day, None) and year in (known[0], None):
                 return True
     if year in (occurred_at.year, None) and month == occurred_at.month and day in (occurred_at.day, None):
         return True

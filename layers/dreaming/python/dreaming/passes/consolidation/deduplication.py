@@ -25,12 +25,11 @@ def decide(
     ones and those before the ones a person archived; then the better score wins, then the lower id.
     Live candidates that only a guard kept apart are reported.
     """
-    folded = fold(statement)
-    exact = [candidate for candidate in candidates if folded and fold(candidate.statement) == folded]
+    folded, words = fold(statement), word_set(statement)
+    scored = [(jaccard(words, word_set(candidate.statement)), candidate) for candidate in candidates]
+    exact = [candidate for score, candidate in scored if score == 1 and fold(candidate.statement) == folded]
     if exact:
         return Decision(Match(min(exact, key=_place), "exact", 1.0), ())
-    words = word_set(statement)
-    scored = [(jaccard(words, word_set(candidate.statement)), candidate) for candidate in candidates]
     similar = sorted(
         (pair for pair in scored if pair[0] >= threshold),
         key=lambda pair: (_place(pair[1])[0], -pair[0], _place(pair[1])),

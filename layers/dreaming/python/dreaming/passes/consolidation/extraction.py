@@ -114,7 +114,14 @@ class Extractor:
     """Extracts the claims of one batch under a lease."""
 
     def __init__(
-        self, *, database: Database, model: ChatModel, lease: Lease, settings: Settings, deadline: Deadline, clock: Clock
+        self,
+        *,
+        database: Database,
+        model: ChatModel,
+        lease: Lease,
+        settings: Settings,
+        deadline: Deadline,
+        clock: Clock,
     ) -> None:
         """Keep the ports of one batch."""
         self._database = database
@@ -200,7 +207,7 @@ class Extractor:
                 self._lease.pass_name,
                 self._model.name,
                 wanted=len(calls),
-                budget=self._settings.integer("model_calls_per_day"),
+                budget=self._settings.integer("model_calls_per_day") if self._model.metered else None,
                 now=now,
             )
             works = _distinct(call.work for call in calls[:granted])
@@ -264,9 +271,7 @@ class Extractor:
             participants=note.participants,
         )
         timeout = min(float(self._settings.integer("model_timeout_seconds")), max(self._remaining(), 1.0))
-        return build_request(
-            [passage], max_tokens=self._settings.integer("max_output_tokens"), timeout=timeout
-        )
+        return build_request([passage], max_tokens=self._settings.integer("max_output_tokens"), timeout=timeout)
 
     def _save(self, results: Iterable[_Result], extraction: Extraction) -> None:
         saved = []
@@ -390,5 +395,3 @@ def _phases(works: Sequence[NoteWork]) -> Iterator[list[NoteWork]]:
 
 def _distinct(works: Iterable[NoteWork]) -> list[NoteWork]:
     return list({id(work): work for work in works}.values())
-
-

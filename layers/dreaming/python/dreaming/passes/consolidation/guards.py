@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from dreaming.passes.consolidation import contrasts
 from dreaming.passes.consolidation.contrasts import only_words, shown
@@ -89,7 +89,7 @@ def _dates(left: str, right: str) -> tuple[str, str] | None:
     return None
 
 
-def _agrees(moment: Moment, others: Iterable[Moment]) -> bool:
+def _agrees(moment: Moment[Any], others: Iterable[Moment[Any]]) -> bool:
     return any(moment.readings & other.readings for other in others)
 
 
@@ -98,10 +98,10 @@ def _implied(quantities: Quantities) -> frozenset[int]:
     days: set[int] = set()
     for moment in quantities.dates:
         for reading in moment.readings:
-            if isinstance(reading, tuple) and None not in reading:
-                year, month, day = reading
+            year, month, day = reading
+            if year is not None and day is not None:
                 with suppress(ValueError):
-                    days.add(date(year or 1, month, day or 1).isoweekday())
+                    days.add(date(year, month, day).isoweekday())
     return frozenset(days)
 
 
@@ -151,8 +151,9 @@ def _names(left: str, right: str) -> tuple[str, str] | None:
 
 
 def _unshared_names(wording: Wording, other: Wording) -> list[Name]:
-    stems = {stem(word) for word in other.words}
-    return [name for name in wording.names if name.word not in other.word_set and stem(name.word) not in stems]
+    known = other.word_set | {name.word for name in other.names}
+    stems = set(map(stem, known))
+    return [name for name in wording.names if name.word not in known and stem(name.word) not in stems]
 
 
 def _extends_name(name: Name, wording: Wording, other: Wording) -> bool:
@@ -170,8 +171,8 @@ DEFAULT_GUARDS: tuple[Guard, ...] = (
     _Rule("identifiers", _identifiers),
     _Rule("names", _names),
     _Rule("swapped", contrasts.swapped),
-    _Rule("opposites", contrasts.opposites),
     _Rule("quantifiers", contrasts.quantifiers),
+    _Rule("opposites", contrasts.opposites),
     _Rule("tense", contrasts.tense),
     _Rule("substitution", contrasts.substitution),
 )

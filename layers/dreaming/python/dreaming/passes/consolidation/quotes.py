@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect_right
 from functools import lru_cache
 
-from dreaming.beliefs.words import UNSPACED
+from dreaming.beliefs.words import MARKS, UNSPACED
 from dreaming.errors import RejectClaim
 from dreaming.passes.consolidation.prompt import INSTRUCTIONS
 from dreaming.passes.consolidation.records import QuoteSpan
@@ -35,7 +35,7 @@ _INVISIBLE = (
 _SPACE = f"[\\s{_INVISIBLE}]"
 _LETTER = "[^\\W\\d_]"
 _CHANGING = (
-    f"(?P<hyphen>(?<={_LETTER})[{_INVISIBLE}]*[{_DASHES}]+(?:[^\\S\\n]*\\n{_SPACE}*|[{_INVISIBLE}]*)(?={_LETTER}))"
+    f"(?P<hyphen>(?<={_LETTER}|[{MARKS}])[{_INVISIBLE}]*[{_DASHES}]+(?:[^\\S\\n]*\\n{_SPACE}*|[{_INVISIBLE}]*)(?={_LETTER}))"
     f"|(?P<space>{_SPACE}{{2,}}|[^\\S ]|[{_INVISIBLE}])"
     f"|(?P<dash>[{_DASHES}]{{2,}}|(?!-)[{_DASHES}])"
 )

@@ -243,9 +243,7 @@ def _unchanged(tx: Transaction, notes: Sequence[Note]) -> list[Note]:
     return [note for note in notes if current.get(note.note_id) == (note.version, note.state)]
 
 
-def _candidates(
-    tx: Transaction, slice_id: int, claims: Sequence[Source], threshold: float
-) -> list[tuple[UUID, ...]]:
+def _candidates(tx: Transaction, slice_id: int, claims: Sequence[Source], threshold: float) -> list[tuple[UUID, ...]]:
     """Return for each claim the stored beliefs near enough to be the same, in one statement."""
     if not claims:
         return []

@@ -51,9 +51,7 @@ def saved_answers(tx: Transaction, slice_id: int, note_ids: Sequence[UUID], *, m
     return [SavedAnswer(row[0], row[1], row[2], row[3], tuple(row[4]), row[5]) for row in rows]
 
 
-def save_answers(
-    tx: Transaction, slice_id: int, answers: Sequence[SavedAnswer], *, model: str, now: datetime
-) -> None:
+def save_answers(tx: Transaction, slice_id: int, answers: Sequence[SavedAnswer], *, model: str, now: datetime) -> None:
     """Keep answers before they are applied; the same answer again is a no-op."""
     if not answers:
         return
@@ -181,9 +179,9 @@ def record_retirements(
 
 
 def reserve_calls(
-    tx: Transaction, org_id: str, pass_name: str, model: str, *, wanted: int, budget: int, now: datetime
+    tx: Transaction, org_id: str, pass_name: str, model: str, *, wanted: int, budget: int | None, now: datetime
 ) -> int:
-    """Book up to `wanted` model calls of today's budget and return how many were granted.
+    """Book up to `wanted` model calls of today's budget and return how many were granted; None is no limit.
 
     The organization's day is counted over all passes and models; the row lock makes bookings of one
     pass and model take turns.
@@ -198,7 +196,7 @@ def reserve_calls(
         key,
     )
     row = tx.execute("select sum(calls) from usage where org_id = %(org)s and day = %(day)s", key).fetchone()
-    granted = max(0, min(wanted, budget - int(row[0] if row else 0)))
+    granted = wanted if budget is None else max(0, min(wanted, budget - int(row[0] if row else 0)))
     if granted:
         add_usage(tx, org_id, pass_name, model, day=now, calls=granted)
     return granted
