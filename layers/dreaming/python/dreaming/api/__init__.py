@@ -1,0 +1,1 @@
+"""What people and programs read: status, beliefs with their evidence, runs, retired notes."""

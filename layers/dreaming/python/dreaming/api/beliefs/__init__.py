@@ -1,0 +1,1 @@
+"""Beliefs as people read them."""

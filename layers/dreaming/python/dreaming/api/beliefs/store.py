@@ -1,0 +1,308 @@
+"""The SQL of beliefs as people read them; nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from dreaming.api.records import ConflictReading, Evidence, NoteReading, RunReading, SourceReading
+from dreaming.api.rules import context_after, context_before
+from dreaming.api.store import runs_by_id
+from dreaming.beliefs.records import Belief, DecayClass, Kind, SourceEnd
+from dreaming.beliefs.rules import MAX_HALVINGS, Ageing
+from dreaming.beliefs.store import belief_from_row, source_from_row
+from dreaming.database import Transaction
+from dreaming.notes.records import NoteState
+
+CONTEXT_CHARACTERS = 160
+"""How much of the note is shown on either side of a quote, in code points."""
+
+
+_BELIEF_COLUMNS = """belief_id, kind, statement, confidence, confirmed_at, first_seen_at, importance, decay_class,
+    fades_at, subject, attribute, value, multi_valued, valid_from, valid_until, trust, sources, origins, created_at,
+    archived_at, archive_reason"""
+
+
+_SOURCE_COLUMNS = """s.source_id, s.source_type, s.origin, s.trust, s.occurred_at, s.sequence, s.statement,
+    s.confidence, s.kind, s.importance, s.decay_class, s.subject, s.attribute, s.value, s.multi_valued, s.valid_from,
+    s.valid_until, s.note_id, s.note_version, s.quote, s.quote_start, s.quote_end"""
+
+
+# The same formula as `dreaming.beliefs.rules.aged`, which a test holds against it.
+_AGED = """
+    confidence * case decay_class
+        when 'slow_decay' then power(0.5, least(greatest(
+            extract(epoch from %(now)s::timestamptz - confirmed_at)::float8 / %(slow)s, 0), %(halvings)s))
+        when 'fast_decay' then power(0.5, least(greatest(
+            extract(epoch from %(now)s::timestamptz - confirmed_at)::float8 / %(fast)s, 0), %(halvings)s))
+        else 1 end
+"""
+
+
+_IMPORTANCE = "array_position(array['low', 'normal', 'high', 'critical'], importance)"
+
+
+# The evidence of a page's beliefs: the earliest live source with the belief's own wording.
+_WITH_EVIDENCE = f"""
+    select {", ".join(f"page.{column.strip()}" for column in _BELIEF_COLUMNS.split(","))}, page.slice_id,
+           page.aged_confidence, page.importance_rank, e.quote, e.source, e.external_id, e.author, e.occurred_at,
+           e.occurred_offset
+    from page
+    left join lateral (
+        select s.quote, n.source, n.external_id, n.author, s.occurred_at, n.occurred_offset
+        from sources s join notes n on n.note_id = s.note_id
+        where s.belief_id = page.belief_id and s.slice_id = page.slice_id and s.ended_at is null
+        order by s.statement = page.statement desc, s.occurred_at, s.sequence
+        limit 1
+    ) e on true
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefFilter:
+    """Which beliefs of a slice are listed; `words` must all occur in the statement, in any case."""
+
+    words: tuple[str, ...] = ()
+    kind: Kind | None = None
+    min_confidence: float = 0.0
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefPlace:
+    """A belief's place in the list: aged confidence, importance from 1, time of confirmation, id."""
+
+    aged: float
+    importance: int
+    confirmed_at: datetime
+    belief_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefRow:
+    """A listed belief with its place and the quote behind its wording."""
+
+    belief: Belief
+    slice_id: int
+    place: BeliefPlace
+    evidence: Evidence | None
+
+
+def list_beliefs(
+    tx: Transaction,
+    slice_id: int,
+    wanted: BeliefFilter,
+    *,
+    ageing: Ageing,
+    now: datetime,
+    limit: int,
+    after: BeliefPlace | None = None,
+) -> list[BeliefRow]:
+    """Return beliefs by aged confidence, then importance, then the latest confirmation.
+
+    Reads every belief of the slice that is live (or archived, when asked for), so it is exact, and
+    its cost grows with their number.
+    """
+    query = f"""
+        with aged as (
+            select *, {_AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            from beliefs
+            where slice_id = %(slice)s and (archived_at is not null) = %(archived)s
+              and (%(kind)s::text is null or kind = %(kind)s)
+              and not exists (
+                  select from unnest(%(words)s::text[]) as word where strpos(lower(statement), lower(word)) = 0
+              )
+        ), page as (
+            select * from aged
+            where aged_confidence >= %(min_confidence)s
+              and (%(after_id)s::uuid is null
+                   or (aged_confidence, importance_rank, confirmed_at, belief_id)
+                      < (%(after_aged)s::float8, %(after_rank)s::int, %(after_at)s::timestamptz, %(after_id)s::uuid))
+            order by aged_confidence desc, importance_rank desc, confirmed_at desc, belief_id desc
+            limit %(limit)s
+        )
+        {_WITH_EVIDENCE}
+        order by aged_confidence desc, importance_rank desc, confirmed_at desc, belief_id desc
+    """
+    parameters = {
+        "slice": slice_id,
+        "archived": wanted.archived,
+        "kind": wanted.kind.value if wanted.kind else None,
+        "words": list(wanted.words),
+        "min_confidence": wanted.min_confidence,
+        "after_id": after.belief_id if after else None,
+        "after_aged": after.aged if after else None,
+        "after_rank": after.importance if after else None,
+        "after_at": after.confirmed_at if after else None,
+        "limit": limit,
+        **_ageing_parameters(ageing, now),
+    }
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return [_belief_row(row) for row in cursor.execute(query, parameters)]
+
+
+def find_belief(tx: Transaction, belief_id: UUID, *, ageing: Ageing, now: datetime) -> BeliefRow | None:
+    """Return one belief, live or archived, of any slice that the tenant sees."""
+    query = f"""
+        with page as (
+            select *, {_AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            from beliefs where belief_id = %(belief_id)s
+        )
+        {_WITH_EVIDENCE}
+    """
+    with tx.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(query, {"belief_id": belief_id, **_ageing_parameters(ageing, now)}).fetchone()
+    return None if row is None else _belief_row(row)
+
+
+def find_belief_ids(tx: Transaction, part: str, limit: int) -> list[UUID]:
+    """Return beliefs whose id, written without dashes in lower case, begins or ends with `part`."""
+    rows = tx.execute(
+        """
+        select belief_id from beliefs
+        where starts_with(replace(belief_id::text, '-', ''), %(part)s)
+           or right(replace(belief_id::text, '-', ''), length(%(part)s)) = %(part)s
+        order by belief_id limit %(limit)s
+        """,
+        {"part": part, "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def most_corroborated(tx: Transaction, slice_id: int, *, ageing: Ageing, now: datetime, limit: int) -> list[BeliefRow]:
+    """Return the live beliefs with the most distinct origins, at least two; reads every live belief."""
+    query = f"""
+        with page as (
+            select *, {_AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            from beliefs where slice_id = %(slice)s and archived_at is null and origins > 1
+            order by origins desc, aged_confidence desc, belief_id limit %(limit)s
+        )
+        {_WITH_EVIDENCE}
+        order by page.origins desc, aged_confidence desc, belief_id
+    """
+    parameters = {"slice": slice_id, "limit": limit, **_ageing_parameters(ageing, now)}
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return [_belief_row(row) for row in cursor.execute(query, parameters)]
+
+
+def read_sources(tx: Transaction, slice_id: int, belief_id: UUID) -> list[SourceReading]:
+    """Return all sources of a belief, the ended ones too, the earliest first, each with its quote in context."""
+    query = f"""
+        select {_SOURCE_COLUMNS}, s.model, s.prompt_version, s.run_id, s.created_at, s.ended_at, s.ended_reason,
+               n.source as note_source, n.external_id, n.version as current_version, n.state, v.author,
+               v.occurred_offset,
+               substr(v.text, greatest(s.quote_start - %(context)s, 0) + 1, least(s.quote_start, %(context)s))
+                   as before,
+               substr(v.text, s.quote_start + 1, s.quote_end - s.quote_start) as standing,
+               substr(v.text, s.quote_end + 1, %(context)s) as after,
+               char_length(v.text) as length
+        from sources s
+        left join notes n on n.note_id = s.note_id
+        left join lateral (
+            select text, author, occurred_offset from notes
+            where note_id = s.note_id and version = s.note_version
+            union all
+            select text, author, occurred_offset from note_versions
+            where note_id = s.note_id and version = s.note_version
+        ) v on true
+        where s.slice_id = %(slice)s and s.belief_id = %(belief)s
+        order by s.occurred_at, s.sequence, s.source_id
+    """
+    parameters = {"context": CONTEXT_CHARACTERS, "slice": slice_id, "belief": belief_id}
+    with tx.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(query, parameters).fetchall()
+    runs = {run.run_id: run for run in runs_by_id(tx, [row["run_id"] for row in rows if row["run_id"]])}
+    return [_source(row, runs) for row in rows]
+
+
+def read_conflicts(
+    tx: Transaction, slice_id: int, *, belief_id: UUID | None = None, limit: int
+) -> list[ConflictReading]:
+    """Return the pairs left for adjudication, of the slice or of one belief, the newest first."""
+    query = """
+        select l.belief_id, l.statement, r.belief_id, r.statement, c.reason, c.evidence, c.found_at
+        from conflict_candidates c
+        join beliefs l on l.belief_id = c.left_belief_id
+        join beliefs r on r.belief_id = c.right_belief_id
+        where c.slice_id = %(slice)s
+          and (%(belief)s::uuid is null or %(belief)s in (c.left_belief_id, c.right_belief_id))
+        order by c.found_at desc, c.left_belief_id, c.right_belief_id limit %(limit)s
+    """
+    rows = tx.execute(query, {"slice": slice_id, "belief": belief_id, "limit": limit}).fetchall()
+    return [_conflict(row, belief_id) for row in rows]
+
+
+def _ageing_parameters(ageing: Ageing, now: datetime) -> dict[str, Any]:
+    return {
+        "now": now,
+        "slow": _seconds(ageing.half_life(DecayClass.SLOW)),
+        "fast": _seconds(ageing.half_life(DecayClass.FAST)),
+        "halvings": MAX_HALVINGS,
+    }
+
+
+def _seconds(half_life: timedelta | None) -> float | None:
+    return None if half_life is None else half_life.total_seconds()
+
+
+def _belief_row(row: dict[str, Any]) -> BeliefRow:
+    evidence = {name: row.pop(name) for name in ("quote", "source", "external_id", "author", "occurred_at")}
+    offset = row.pop("occurred_offset")
+    slice_id = row.pop("slice_id")
+    aged, rank = row.pop("aged_confidence"), row.pop("importance_rank")
+    belief = belief_from_row(row)
+    if evidence["quote"] is not None:
+        evidence["occurred_at"] = _with_offset(evidence["occurred_at"], offset)
+    return BeliefRow(
+        belief=belief,
+        slice_id=slice_id,
+        place=BeliefPlace(aged, rank, belief.confirmed_at, belief.belief_id),
+        evidence=None if evidence["quote"] is None else Evidence(**evidence),
+    )
+
+
+def _source(row: dict[str, Any], runs: Mapping[UUID, RunReading]) -> SourceReading:
+    names = [column.strip().removeprefix("s.") for column in _SOURCE_COLUMNS.split(",")]
+    source = source_from_row({name: row[name] for name in names})
+    note = None
+    if source.note_id is not None and source.note_version is not None:
+        note = NoteReading(
+            note_id=source.note_id,
+            source=row["note_source"],
+            external_id=row["external_id"],
+            author=row["author"],
+            occurred_at=_with_offset(source.occurred_at, row["occurred_offset"] or 0),
+            version=source.note_version,
+            current_version=row["current_version"],
+            state=NoteState(row["state"]),
+        )
+    start, end, length = source.quote_start or 0, source.quote_end or 0, row["length"] or 0
+    return SourceReading(
+        source=source,
+        note=note,
+        before=context_before(row["before"] or "", cut=start > CONTEXT_CHARACTERS),
+        after=context_after(row["after"] or "", cut=length - end > CONTEXT_CHARACTERS),
+        exact=None if source.quote is None else row["standing"] == source.quote,
+        model=row["model"],
+        prompt_version=row["prompt_version"],
+        run=runs.get(row["run_id"]),
+        recorded_at=row["created_at"],
+        ended_at=row["ended_at"],
+        ended_reason=SourceEnd(row["ended_reason"]) if row["ended_reason"] else None,
+    )
+
+
+def _conflict(row: Sequence[Any], belief_id: UUID | None) -> ConflictReading:
+    left, right = (row[0], row[1]), (row[2], row[3])
+    if belief_id == right[0]:
+        left, right = right, left
+    return ConflictReading(*left, *right, *row[4:])
+
+
+def _with_offset(moment: datetime, seconds: int) -> datetime:
+    return moment.astimezone(timezone(timedelta(seconds=seconds)))

@@ -1,0 +1,167 @@
+"""The SQL of what people read; nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from dreaming.api.records import (
+    BeliefCounters,
+    CursorReading,
+    RetiredNote,
+    RunReading,
+    SliceStatus,
+)
+from dreaming.beliefs.records import Kind
+from dreaming.database import Transaction
+from dreaming.notes.records import NoteCounters, NoteState, Scope, Slice, SliceKey
+from dreaming.passes.records import RunStatus
+
+_KIND_COUNTERS = ", ".join(f"n.beliefs_{kind.value}" for kind in Kind)
+
+_RUN_COLUMNS = """r.run_id, r.slice_id, r.pass as pass_name, r.status, r.started_at, r.progressed_at, r.finished_at,
+    r.held_reason, r.batches, r.notes_consolidated, r.notes_empty, r.notes_retired, r.claims_extracted,
+    r.claims_rejected, r.claims_suppressed, r.claims_rejected_by_rule, r.beliefs_created, r.beliefs_corroborated,
+    r.beliefs_restored, r.beliefs_archived, r.conflict_candidates, r.partial_chunks, r.model_calls, r.input_tokens,
+    r.output_tokens"""
+
+
+def read_slices(tx: Transaction, pass_name: str) -> list[SliceStatus]:
+    """Return every slice that the tenant sees, without its runs; the cost does not grow with the notes."""
+    query = f"""
+        select s.slice_id, s.org_id, s.scope, s.owner_user_id, s.last_seq,
+               n.notes_total as total, n.notes_waiting as waiting, n.notes_consolidated as consolidated,
+               n.notes_empty as empty, n.notes_retired as retired, n.notes_withdrawn as withdrawn,
+               {_KIND_COUNTERS}, n.beliefs_archived,
+               c.position, c.last_occurred_at, c.last_note_id, c.generation, c.run_id is not null as running,
+               c.progressed_at, c.held_reason, c.held_detail, c.held_since
+        from slices s
+        left join slice_counters n using (slice_id)
+        left join dream_cursor c on c.slice_id = s.slice_id and c.pass = %s
+        order by s.slice_id
+    """
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return [_slice_status(row) for row in cursor.execute(query, (pass_name,))]
+
+
+def recent_runs(tx: Transaction, slice_id: int, pass_name: str, limit: int) -> list[RunReading]:
+    """Return a slice's latest runs, the newest first."""
+    query = f"""
+        select {_RUN_COLUMNS} from dream_runs r where r.slice_id = %s and r.pass = %s
+        order by r.started_at desc limit %s
+    """
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return [_run(row) for row in cursor.execute(query, (slice_id, pass_name, limit))]
+
+
+def runs_by_id(tx: Transaction, run_ids: Sequence[UUID]) -> list[RunReading]:
+    """Return the runs that the tenant sees among `run_ids`, in the order of their starts."""
+    query = f"select {_RUN_COLUMNS} from dream_runs r where r.run_id = any(%s) order by r.started_at, r.run_id"
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return [_run(row) for row in cursor.execute(query, (list(run_ids),))]
+
+
+def running_runs(tx: Transaction, pass_name: str) -> list[UUID]:
+    """Return the ids of the runs under way in the slices that the tenant sees."""
+    query = "select run_id from dream_cursor where pass = %s and run_id is not null"
+    return [row[0] for row in tx.execute(query, (pass_name,)).fetchall()]
+
+
+def list_retired(tx: Transaction, slice_id: int, limit: int) -> list[RetiredNote]:
+    """Return the retired notes of a slice, the latest first."""
+    rows = tx.execute(
+        """
+        select n.note_id, n.source, n.external_id, n.occurred_at, r.version, r.reason, r.attempts, r.run_id,
+               r.retired_at
+        from retired_notes r join notes n using (note_id)
+        where r.slice_id = %s order by r.retired_at desc, r.sequence limit %s
+        """,
+        (slice_id, limit),
+    ).fetchall()
+    return [RetiredNote(*row) for row in rows]
+
+
+def notes_by_source(tx: Transaction, slice_id: int) -> dict[str, dict[NoteState, int]]:
+    """Count a slice's notes by source and state; the cost grows with the notes."""
+    rows = tx.execute(
+        "select source, state, count(*) from notes where slice_id = %s group by 1, 2 order by 1", (slice_id,)
+    ).fetchall()
+    found: dict[str, dict[NoteState, int]] = {}
+    for source, state, count in rows:
+        found.setdefault(source, {})[NoteState(state)] = count
+    return found
+
+
+def count_quotes(tx: Transaction, slice_id: int) -> tuple[int, int]:
+    """Return how many quotes a slice's sources keep, and how many are not what stands at their place."""
+    row = tx.execute(
+        """
+        select count(*), count(*) filter (
+            where substr(v.text, s.quote_start + 1, s.quote_end - s.quote_start) is distinct from s.quote
+        )
+        from sources s
+        left join lateral (
+            select text from notes where note_id = s.note_id and version = s.note_version
+            union all
+            select text from note_versions where note_id = s.note_id and version = s.note_version
+        ) v on true
+        where s.slice_id = %s and s.quote is not null
+        """,
+        (slice_id,),
+    ).fetchone()
+    return (0, 0) if row is None else (row[0], row[1])
+
+
+def visible_slice(tx: Transaction, slice_id: int) -> Slice:
+    """Return a slice that the tenant is known to see."""
+    row = tx.execute("select org_id, scope, owner_user_id from slices where slice_id = %s", (slice_id,)).fetchone()
+    if row is None:
+        raise RuntimeError(f"slice {slice_id} is not visible")
+    return Slice(slice_id, SliceKey(row[0], Scope(row[1]), row[2]))
+
+
+def all_slices(planner: Transaction) -> list[Slice]:
+    """Return the slices of every tenant; planner role."""
+    rows = planner.execute("select slice_id, org_id, scope, owner_user_id from slices order by slice_id").fetchall()
+    return [Slice(row[0], SliceKey(row[1], Scope(row[2]), row[3])) for row in rows]
+
+
+def read_belief_counters(tx: Transaction, slice_id: int) -> BeliefCounters:
+    """Return the maintained counters of a slice's beliefs."""
+    columns = _KIND_COUNTERS.replace("n.", "")
+    row = tx.execute(
+        f"select {columns}, beliefs_archived from slice_counters where slice_id = %s", (slice_id,)
+    ).fetchone()
+    values = row or (0,) * (len(Kind) + 1)
+    return BeliefCounters(dict(zip(Kind, values, strict=False)), values[-1])
+
+
+def count_beliefs(tx: Transaction, slice_id: int) -> BeliefCounters:
+    """Count the beliefs of a slice; exact beside writers when the slice's counters are locked."""
+    rows = tx.execute(
+        "select kind, archived_at is not null, count(*) from beliefs where slice_id = %s group by 1, 2", (slice_id,)
+    ).fetchall()
+    live = {Kind(kind): count for kind, archived, count in rows if not archived}
+    archived = sum(count for _, is_archived, count in rows if is_archived)
+    return BeliefCounters({kind: live.get(kind, 0) for kind in Kind}, archived)
+
+
+def _slice_status(row: Mapping[str, Any]) -> SliceStatus:
+    notes = {name: row[name] or 0 for name in NoteCounters.__dataclass_fields__}
+    cursor = {name: row[name] for name in CursorReading.__dataclass_fields__ if row[name] is not None}
+    return SliceStatus(
+        slice=Slice(row["slice_id"], SliceKey(row["org_id"], Scope(row["scope"]), row["owner_user_id"])),
+        last_sequence=row["last_seq"],
+        notes=NoteCounters(**notes),
+        beliefs=BeliefCounters(
+            {kind: row[f"beliefs_{kind.value}"] or 0 for kind in Kind}, row["beliefs_archived"] or 0
+        ),
+        cursor=CursorReading(**cursor),
+    )
+
+
+def _run(row: Mapping[str, Any]) -> RunReading:
+    return RunReading(**{**row, "status": RunStatus(row["status"])})

@@ -1,0 +1,150 @@
+"""The `dream` command: its commands, its errors and its exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import click
+
+from dreaming import __version__
+from dreaming.errors import DreamingError, Hold, InvalidInput, Misconfigured
+from dreaming.local.commands.command import shared_options, write_examples
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "demo": ("demo", "Consolidate this repository's history and a sample month of notes."),
+    "ingest": ("ingest", "Bring in notes: a git history, transcripts, JSON lines."),
+    "run": ("drain", "Start what is due, as the schedule does."),
+    "drain": ("drain", "Start what is due and work until nothing waits."),
+    "status": ("status", "How far consolidation has come, and why it holds."),
+    "beliefs": ("beliefs", "List and search what is believed."),
+    "why": ("why", "Show the quotes, notes and arithmetic behind a belief."),
+    "retired": ("retired", "List notes that were given up, and retry them."),
+    "withdraw": ("withdraw", "Let notes that are gone upstream stop counting."),
+    "settings": ("settings", "Show and change settings, enrolment and consent."),
+    "doctor": ("doctor", "Check the installation and recount the counters."),
+    "migrate": ("migrate", "Bring the database up to date."),
+}
+"""Each command's module and its line in the list, so that the list needs no module."""
+
+EXAMPLES = """
+dream demo                              # see the whole system work, without a key
+dream ingest git .                      # bring in a repository's history
+dream drain                             # read what waits
+dream beliefs postgres                  # what is believed about it
+"""
+
+
+class Exit(IntEnum):
+    """The exit codes."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    BAD_INPUT = 2
+    MISCONFIGURED = 3
+    UNAVAILABLE = 4
+    PROBLEMS_FOUND = 5
+    INTERRUPTED = 130
+
+
+_CODES_HELP = (
+    "0 done, 1 unexpected error, 2 bad usage or input, 3 misconfigured, 4 held or unavailable, "
+    "5 problems found by doctor, 130 interrupted."
+)
+
+
+class Dream(click.Group):
+    """The program: finds commands by name, and turns errors into a line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of the list."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module and return the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"dreaming.local.commands.{COMMANDS[cmd_name][0]}")
+        found: click.Command = getattr(module, cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        with formatter.section("Exit codes"):
+            formatter.write_text(_CODES_HELP)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        write_examples(formatter, EXAMPLES, hint=False)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader that has seen enough, as `head` has, ends it without a word."""
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # What is still buffered goes nowhere, or the interpreter would complain at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return Exit.DONE
+        return code
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run the command that the arguments name, and exit."""
+        given: dict[str, Any] = {}
+        extra.update(standalone_mode=False, obj=given)
+        try:
+            code = super().main(*args, **extra)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost door
+            if given.get("debug") and not isinstance(error, click.ClickException):
+                traceback.print_exc()
+            sys.exit(report(error))
+        sys.exit(code if isinstance(code, int) else Exit.DONE)
+
+
+def report(error: BaseException) -> int:
+    """Say on standard error what went wrong and what to do, and return the exit code."""
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        click.echo("interrupted; what was stored stays, the same command goes on", err=True)
+        return Exit.INTERRUPTED
+    if isinstance(error, OSError) and error.filename:
+        click.echo(f"error: {error.filename}: {error.strerror}; name another, or change what may be read", err=True)
+        return Exit.BAD_INPUT
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            click.echo(f"error: {error}", err=True)
+            return code
+    message = next(iter(str(error).splitlines()), "")
+    click.echo(f"unexpected error: {type(error).__name__}: {message}", err=True)
+    click.echo("run the command again with --debug to see where", err=True)
+    return Exit.UNEXPECTED
+
+
+_CODES: tuple[tuple[type[DreamingError], Exit], ...] = (
+    (InvalidInput, Exit.BAD_INPUT),
+    (Misconfigured, Exit.MISCONFIGURED),
+    (Hold, Exit.UNAVAILABLE),
+)
+
+
+@click.group(cls=Dream, params=shared_options(hidden=False), context_settings={"max_content_width": 100})
+@click.version_option(__version__, prog_name="dream", message="%(prog)s %(version)s")
+def dream() -> None:
+    """Read notes and keep what they tell: beliefs with a quote, a confidence and an age.
+
+    The options below stand before or after the command.
+    """
+
+
+def main() -> NoReturn:
+    """Run `dream` with the process's arguments."""
+    dream.main(prog_name="dream")

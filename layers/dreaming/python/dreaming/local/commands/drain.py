@@ -1,0 +1,250 @@
+"""`dream run` and `dream drain`: what the schedule starts, and working through it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import click
+
+from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.remedies import remedy
+from dreaming.local.commands.session import Session
+from dreaming.local.output import counted
+
+if TYPE_CHECKING:
+    from dreaming.api.records import RunReading, SliceStatus
+    from dreaming.local.runtime import BatchEvent, DrainReport, LocalRuntime
+
+PASS = "consolidation"
+
+_UNAVAILABLE = 4
+
+_TOTALS = (
+    "notes_consolidated",
+    "notes_empty",
+    "notes_retired",
+    "claims_extracted",
+    "claims_rejected",
+    "claims_suppressed",
+    "beliefs_created",
+    "beliefs_corroborated",
+    "beliefs_restored",
+    "beliefs_archived",
+    "conflict_candidates",
+    "model_calls",
+    "input_tokens",
+    "output_tokens",
+)
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why a slice does not go on, and the command that changes it."""
+
+    slice_id: int | None
+    reason: str
+    detail: str | None
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Drained:
+    """What a drain did in the slices that the caller sees."""
+
+    report: DrainReport
+    totals: dict[str, int]
+    rejected_by_rule: dict[str, int]
+    waiting: int
+    stopped: tuple[Stopped, ...]
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream run                          # what the hourly schedule does
+    dream run --json
+    """,
+)
+@with_session
+def run(session: Session) -> int:
+    """Start a run for each slice that is due, once, as the schedule does.
+
+    The runs' first messages are queued; `dream drain` works through them.
+    """
+    with session.runtime() as runtime:
+        answer = runtime.tick()
+        stopped = stopped_by_tick(session, runtime, answer)
+        statuses = session.reader(runtime.database).status(PASS, runs=0)
+    running = sum(status.cursor.running for status in statuses)
+    if session.output.as_json:
+        session.output.document({"started": answer["started"], "running": running, "stopped": stopped})
+    else:
+        _show_tick(session, answer, running, stopped, statuses)
+    return _UNAVAILABLE if stopped and not answer["started"] else 0
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream drain                        # consolidate everything that waits
+    dream drain --redrive              # and try messages again that failed too often
+    dream drain --json
+    """,
+)
+@click.option("--redrive", is_flag=True, help="Queue the messages again that failed too often.")
+@with_session
+def drain(session: Session, redrive: bool) -> int:
+    """Start what is due, then work until nothing waits; say what came of it.
+
+    Whatever is interrupted is taken up by the next `dream drain`.
+    """
+    with session.runtime() as runtime:
+        if redrive:
+            runtime.queue.redrive()
+        drained = drain_all(session, runtime)
+    if session.output.as_json:
+        session.output.document(drained)
+    else:
+        show_drained(session, drained)
+    return _UNAVAILABLE if drained.stopped or drained.report.dead else 0
+
+
+def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = None) -> Drained:
+    """Tick once and process the queue to its end, with progress by notes; `only` ticks for one slice."""
+    reader = session.reader(runtime.database)
+    earlier = reader.running(PASS)
+    before = reader.runs(earlier)
+    answer = runtime.tick(only)
+    total = _waiting(reader.status(PASS, runs=0))
+    with session.output.progress("consolidate", total, "notes") as show:
+
+        def on_batch(event: BatchEvent) -> None:
+            statuses = reader.status(PASS, runs=0)
+            beliefs = sum(status.beliefs.live for status in statuses)
+            detail = "a batch failed, trying again" if event.failed else counted(beliefs, "belief")
+            show(max(0, total - _waiting(statuses)), detail=detail)
+
+        report = runtime.drain(on_batch)
+    run_ids = {*earlier, *(UUID(message["run_id"]) for message in answer["started"])}
+    after = reader.runs(sorted(run_ids))
+    statuses = reader.status(PASS, runs=0)
+    stopped = stopped_by_tick(session, runtime, answer) or _held(session, statuses)
+    return Drained(
+        report=report,
+        totals={name: _sum(after, name) - _sum(before, name) for name in _TOTALS},
+        rejected_by_rule=dict(sorted((_by_rule(after) - _by_rule(before)).items())),
+        waiting=_waiting(statuses),
+        stopped=stopped,
+    )
+
+
+def stopped_by_tick(session: Session, runtime: LocalRuntime, answer: dict[str, Any]) -> tuple[Stopped, ...]:
+    """Return why a tick did not start what waits: the switch, enrolment, consent, or a refusal."""
+    if answer["reason"]:
+        return (Stopped(None, answer["reason"], None, remedy(session, answer["reason"])),)
+    refused = tuple(Stopped(slice_id, reason, None, remedy(session, reason)) for slice_id, reason in answer["refused"])
+    return refused or _not_planned(session, runtime)
+
+
+def show_drained(session: Session, drained: Drained) -> None:
+    """Print what a drain did."""
+    output, totals = session.output, drained.totals
+    if not drained.report.batches and not drained.stopped:
+        output.line("Nothing was waiting.")
+    if drained.report.batches:
+        output.line(
+            f"{counted(totals['notes_consolidated'], 'note')} consolidated, "
+            f"{totals['notes_empty']:,} empty, {totals['notes_retired']:,} retired, {drained.waiting:,} waiting"
+        )
+        output.line(
+            f"{counted(totals['beliefs_created'], 'belief')} created, "
+            f"{counted(totals['beliefs_corroborated'], 'corroboration')}, "
+            f"{totals['beliefs_restored']:,} restored, {totals['beliefs_archived']:,} archived, "
+            f"{counted(totals['conflict_candidates'], 'conflict candidate')}"
+        )
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in drained.rejected_by_rule.items())
+        output.line(
+            f"{counted(totals['claims_extracted'], 'claim')} extracted, {totals['claims_rejected']:,} rejected"
+            + (f" ({rules})" if rules else "")
+        )
+        output.line(
+            f"{counted(totals['model_calls'], 'model call')}, {totals['input_tokens']:,} tokens in, "
+            f"{totals['output_tokens']:,} out"
+        )
+    if totals["notes_retired"]:
+        output.line(f"Retired notes: {session.invocation} retired", "yellow")
+    if drained.report.dead:
+        output.line(
+            f"{counted(drained.report.dead, 'message')} failed too often and set aside: "
+            f"see {session.home / 'handlers.log'}, then {session.invocation} drain --redrive",
+            "red",
+        )
+    show_stopped(session, drained.stopped)
+
+
+def show_stopped(session: Session, stopped: Sequence[Stopped]) -> None:
+    """Print why slices do not go on, and the commands that change it."""
+    for one in stopped:
+        where = "" if one.slice_id is None else f"slice {one.slice_id} "
+        session.output.line(f"Stopped: {where}{one.reason}{f' ({one.detail})' if one.detail else ''}", "yellow")
+        session.output.line(f"  {one.remedy}")
+
+
+def _show_tick(
+    session: Session,
+    answer: dict[str, Any],
+    running: int,
+    stopped: Sequence[Stopped],
+    statuses: Sequence[SliceStatus],
+) -> None:
+    output = session.output
+    for message in answer["started"]:
+        output.line(f"Started run {message['run_id']} of slice {message['slice_id']}")
+    if running:
+        output.line(f"{counted(running, 'run')} under way; work through with: {session.invocation} drain")
+    elif not stopped and not _waiting(statuses):
+        output.line("Nothing started: no note is waiting.")
+        output.line(f"  Bring some in: {session.invocation} ingest --help")
+    show_stopped(session, stopped)
+
+
+def _not_planned(session: Session, runtime: LocalRuntime) -> tuple[Stopped, ...]:
+    """A tick passes over organizations that are not enrolled or do not consent: say so for the caller's."""
+    from dreaming.settings.store import read_enrolment
+
+    if not _waiting(session.reader(runtime.database).status(PASS, runs=0)):
+        return ()
+    with runtime.database.transaction(session.tenant) as tx:
+        enrolment = read_enrolment(tx, session.org)
+    reasons = [] if enrolment.enrolled else ["not_enrolled"]
+    reasons += [] if enrolment.model_consent else ["no_model_consent"]
+    return tuple(Stopped(None, reason, None, remedy(session, reason)) for reason in reasons)
+
+
+def _held(session: Session, statuses: Sequence[SliceStatus]) -> tuple[Stopped, ...]:
+    return tuple(
+        Stopped(
+            status.slice.slice_id,
+            status.cursor.held_reason,
+            status.cursor.held_detail,
+            remedy(session, status.cursor.held_reason),
+        )
+        for status in statuses
+        if status.cursor.held_reason is not None
+    )
+
+
+def _waiting(statuses: Sequence[SliceStatus]) -> int:
+    return sum(status.notes.waiting for status in statuses)
+
+
+def _sum(runs: Sequence[RunReading], name: str) -> int:
+    return sum(getattr(run, name) for run in runs)
+
+
+def _by_rule(runs: Sequence[RunReading]) -> Counter[str]:
+    return sum((Counter(run.claims_rejected_by_rule) for run in runs), Counter())

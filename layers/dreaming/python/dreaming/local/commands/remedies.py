@@ -1,0 +1,25 @@
+"""What to do about each reason why a slice does not go on."""
+
+from __future__ import annotations
+
+from dreaming.local.commands.session import Session
+
+_REMEDIES = {
+    "disabled": "switch it on: {dream} settings set enabled true",
+    "not_enrolled": "enrol the organization: {dream} settings set enrolled true",
+    "no_model_consent": "allow its notes to go to the chat model: {dream} settings set model_consent true",
+    "consent_missing": "allow its notes to go to the chat model: {dream} settings set model_consent true",
+    "settings_unreadable": "a setting cannot be read; find it with: {dream} doctor",
+    "missing_key": "set the provider's key in the environment, then: {dream} drain",
+    "misconfigured": "correct the setting that is named, then: {dream} drain",
+    "provider_misconfigured": "correct chat_model or chat_base_url, see: {dream} settings",
+    "budget_spent": "wait for tomorrow (UTC), or raise it: {dream} settings set model_calls_per_day N",
+    "throttled": "the provider asks to slow down; later: {dream} drain",
+    "provider_unavailable": "the provider cannot be reached; check chat_base_url, later: {dream} drain",
+    "database_unavailable": "the database went away; later: {dream} drain",
+}
+
+
+def remedy(session: Session, reason: str) -> str:
+    """Return the command or the step that changes a reason."""
+    return _REMEDIES.get(reason, "the next run tries again: {dream} drain").format(dream=session.invocation)

@@ -1,0 +1,190 @@
+"""`dream why`: everything behind one belief."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dreaming.local.commands.beliefs import belief_document
+from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.session import Session
+from dreaming.local.commands.status import slice_name
+from dreaming.local.output import counted, day, minute, one_line, printable, short_id, to_json
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from dreaming.api.records import Arithmetic, ConflictReading, Explanation, SourceReading
+
+_EVENTS_SHOWN = 20
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream why 4f1c09ab                 # the end of an id, as `dream beliefs` shows it
+    dream why 0199c7f2-6f3a            # or its beginning
+    dream why 4f1c09ab --json
+    """,
+)
+@click.argument("belief_id", metavar="BELIEF_ID")
+@with_session
+def why(session: Session, belief_id: str) -> None:
+    """Show why a belief is believed.
+
+    From each quote in the context of its note to the run that read it, how the confidence comes
+    about, what happened to the belief, and what may contradict it.
+    """
+    with session.database() as database:
+        explanation = session.reader(database).explain(belief_id)
+    if session.output.as_json:
+        session.output.document(explanation_document(explanation))
+    else:
+        show_explanation(session, explanation)
+
+
+def explanation_document(explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation as JSON has it."""
+    return {
+        "belief": belief_document(explanation.reading),
+        "slice": explanation.slice,
+        "arithmetic": explanation.arithmetic,
+        "sources": explanation.sources,
+        "history": [to_json(entry) for entry in explanation.history],
+        "conflicts": explanation.conflicts,
+    }
+
+
+def show_explanation(session: Session, explanation: Explanation) -> None:
+    """Print an explanation."""
+    output, belief = session.output, explanation.reading.belief
+    output.line(belief.statement, "bold")
+    output.line(
+        f"{belief.kind.value}, {belief.importance.value} importance, {belief.decay_class.value}, "
+        f"in {slice_name(explanation.slice.key)}"
+    )
+    output.line(str(belief.belief_id), "dim")
+    if belief.archive_reason is not None:
+        output.line(f"archived as {belief.archive_reason.value} on {day(belief.archived_at)}", "yellow")
+    if belief.subject and belief.attribute and belief.value:
+        several = ", may have several values" if belief.multi_valued else ""
+        output.line(f"about     {belief.subject} · {belief.attribute} = {belief.value}{several}")
+    output.line()
+    _show_arithmetic(session, explanation.arithmetic)
+    live = sum(source.ended_at is None for source in explanation.sources)
+    ended = len(explanation.sources) - live
+    output.line(f"\nSources ({live} counting{f', {ended} ended' if ended else ''})", "bold")
+    for source in explanation.sources:
+        output.show(_source(source))
+    _show_history(session, explanation)
+    _show_conflicts(session, explanation)
+
+
+def _show_arithmetic(session: Session, found: Arithmetic | None) -> None:
+    output = session.output
+    output.line("Confidence", "bold")
+    if found is None:
+        output.line("  no source counts any more")
+        return
+    corroborated = f" + {found.step:.2f} × {counted(found.corroborations, 'further origin')}"
+    output.line(f"  base {found.base:.2f}{corroborated} = {found.confidence:.2f}")
+    if found.half_life_days is None:
+        output.line("  permanent: it does not age")
+        return
+    output.line(
+        f"  aged {found.confidence:.2f} × 0.5 ^ ({found.age_days:,.1f} days / {found.half_life_days:g} days)"
+        f" = {found.aged:.2f} today, confirmed {day(found.confirmed_at)}"
+    )
+    if found.fades_at is not None:
+        output.line(f"  fades on {day(found.fades_at)}, unless confirmed before")
+
+
+def _source(reading: SourceReading) -> RenderableType:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    source, note = reading.source, reading.note
+    text = Text()
+    if source.quote is not None:
+        _append_quote(text, reading, source.quote)
+    if note is not None:
+        author = f"{note.author}, " if note.author else ""
+        version = f"version {note.version}"
+        if note.current_version != note.version:
+            version += f" of {note.current_version}"
+        text.append(
+            printable(f"{author}{note.source} {note.external_id}, {minute(note.occurred_at)}, {version}"), "cyan"
+        )
+        text.append("\n")
+    else:
+        text.append(f"confirmed by a person, {minute(source.occurred_at)}\n", "cyan")
+    text.append(printable(f"claimed {source.confidence:.2f}, {source.trust.value}, origin {source.origin}\n"))
+    text.append(printable(_reading(reading)))
+    for line, style in _warnings(reading):
+        text.append(f"\n{line}", style)
+    return Padding(text, (0, 0, 1, 2))
+
+
+def _append_quote(text: Text, reading: SourceReading, quote: str) -> None:
+    """The quote stands between «», which also tells where it is without colours."""
+    before, after = reading.before, reading.after
+    text.append(printable(_flat(before) + " " * before[-1:].isspace()), "dim")
+    text.append(printable(f"«{_flat(quote)}»"), "bold" if reading.ended_at is None else "strike")
+    text.append(printable(" " * after[:1].isspace() + _flat(after)) + "\n", "dim")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _reading(reading: SourceReading) -> str:
+    model = f"read by {reading.model}, prompt {reading.prompt_version}, " if reading.model else ""
+    run = f", run {short_id(reading.run.run_id)}" if reading.run is not None else ""
+    return f"{model}{minute(reading.recorded_at)}{run}"
+
+
+def _warnings(reading: SourceReading) -> list[tuple[str, str]]:
+    found = []
+    if reading.exact is False:
+        found.append(("the quote is not what stands in the note at its place: run dream doctor", "bold red"))
+    if reading.ended_at is not None and reading.ended_reason is not None:
+        found.append((f"stopped counting on {day(reading.ended_at)}: {reading.ended_reason.value}", "yellow"))
+    return found
+
+
+def _show_history(session: Session, explanation: Explanation) -> None:
+    output = session.output
+    output.line("History", "bold")
+    for entry in explanation.history[-_EVENTS_SHOWN:]:
+        detail = ", ".join(f"{name} {_value(value)}" for name, value in sorted(entry["detail"].items()))
+        output.line(
+            f"  {minute(entry['happened_at'])}  {entry['event']:<16} {entry['confidence']:.2f}"
+            + (f"  {one_line(detail, 80)}" if detail else "")
+        )
+    hidden = len(explanation.history) - _EVENTS_SHOWN
+    if hidden > 0:
+        output.line(f"  {hidden:,} earlier ones; --json lists all")
+
+
+def _value(value: Any) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _show_conflicts(session: Session, explanation: Explanation) -> None:
+    if not explanation.conflicts:
+        return
+    session.output.line("\nMay contradict", "bold")
+    for conflict in explanation.conflicts:
+        session.output.line(f"  {short_id(conflict.other_id)}  {conflict.other_statement}")
+        session.output.line(f"            {conflict_reason(conflict)}", "dim")
+
+
+def conflict_reason(conflict: ConflictReading) -> str:
+    """Return what a guard saw on either side, or what both beliefs are about."""
+    evidence = conflict.evidence
+    if "attribute" in evidence:
+        return f"two values of {evidence.get('subject')} · {evidence['attribute']}"
+    seen = f": {evidence['left']} / {evidence['right']}" if evidence.get("left") or evidence.get("right") else ""
+    return f"differ in {conflict.reason}{seen}"

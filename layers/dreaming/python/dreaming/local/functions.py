@@ -1,0 +1,123 @@
+"""Loads the real Lambda handlers and invokes them with the events and the context of Lambda."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from dreaming.errors import Misconfigured
+from dreaming.local.queue import Received
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+_IN_PACKAGE = Path(__file__).parents[1] / "functions"
+_IN_CHECKOUT = Path(__file__).parents[5] / "functions"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalContext:
+    """What Lambda's context tells a handler."""
+
+    function_name: str
+    aws_request_id: str
+    ends_at: float
+    memory_limit_in_mb: int = 512
+
+    @property
+    def invoked_function_arn(self) -> str:
+        """An ARN of the right form."""
+        return f"arn:aws:lambda:local:000000000000:function:{self.function_name}"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the invocation's time-out."""
+        return max(0, int((self.ends_at - monotonic()) * 1000))
+
+
+class Function:
+    """One handler, loaded from its file, writing what it logs to a file."""
+
+    def __init__(self, name: str, *, log: Path, timeout_seconds: float) -> None:
+        """Load `functions/<name>/handler.py`."""
+        self.name = name
+        self.timeout_seconds = timeout_seconds
+        # Open for good: the handler's logger keeps the stream that it finds when it is loaded.
+        self._log = log.open("a", encoding="utf-8")
+        with redirect_stdout(self._log):
+            self._handler = _load(name)
+
+    def invoke(self, event: dict[str, Any], *, request_id: str) -> dict[str, Any]:
+        """Invoke the handler with a context that ends after the function's time-out."""
+        context = LocalContext(self.name, request_id, monotonic() + self.timeout_seconds)
+        # The structured log goes to standard output in Lambda; here that belongs to the command.
+        with redirect_stdout(self._log):
+            return self._handler(event, context)
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()
+
+
+def queue_event(function: str, message: Received) -> dict[str, Any]:
+    """Return the event with which SQS invokes a function for one message."""
+    return {
+        "Records": [
+            {
+                "messageId": message.message_id,
+                "receiptHandle": message.receipt,
+                "body": message.body,
+                "attributes": {
+                    "ApproximateReceiveCount": str(message.receive_count),
+                    "SentTimestamp": _milliseconds(message.sent_at.timestamp()),
+                    "SequenceNumber": f"{message.sequence:020d}",
+                    "MessageGroupId": message.group_id,
+                    "SenderId": "local",
+                    "MessageDeduplicationId": message.deduplication_id,
+                    "ApproximateFirstReceiveTimestamp": _milliseconds(message.first_received_at.timestamp()),
+                },
+                "messageAttributes": {},
+                "md5OfBody": md5(message.body.encode(), usedforsecurity=False).hexdigest(),
+                "eventSource": "aws:sqs",
+                "eventSourceARN": f"arn:aws:sqs:local:000000000000:{function}.fifo",
+                "awsRegion": "local",
+            }
+        ]
+    }
+
+
+def schedule_event(only: int | None) -> Mapping[str, Any]:
+    """Return the event with which the schedule invokes a function; `only` asks for one slice."""
+    return {} if only is None else {"slice_id": only}
+
+
+def failed_items(answer: Mapping[str, Any]) -> list[str]:
+    """Return the message ids that a handler's answer reports as failed."""
+    return [str(item["itemIdentifier"]) for item in answer.get("batchItemFailures", ())]
+
+
+def _load(name: str) -> Handler:
+    path = next(
+        (folder / name / "handler.py" for folder in (_IN_CHECKOUT, _IN_PACKAGE) if (folder / name).is_dir()), None
+    )
+    if path is None:
+        raise Misconfigured(f"the handler of '{name}' is not installed; install the package again")
+    # Metrics are for CloudWatch; powertools must not look for X-Ray either.
+    os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
+    os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
+    spec = importlib.util.spec_from_file_location(f"dreaming_functions.{name}", path)
+    if spec is None or spec.loader is None:
+        raise Misconfigured(f"{path} cannot be loaded; install the package again")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    handler: Handler = module.handler
+    return handler
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(int(seconds * 1000))
