@@ -158,7 +158,7 @@ class _Evidence:
     def values(self) -> frozenset[str]:
         """The values of the text's numbers, and all its digits as they stand."""
         read = (number.value.lstrip("-") for number in self.quantities.numbers)
-        return self.digits.union(read, re.findall(r"\d+(?:[.,]\d+)+", self._text))
+        return self.digits.union(read, re.findall(r"(?<!\d)\d+(?:[.,]\d+)+", self._text))
 
     @cached_property
     def relative(self) -> bool:
