@@ -63,7 +63,7 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         "outbox": in_slice | {"event": "e", "detail": Jsonb({}), "created_at": NOW},
         "belief_lock": in_slice,
         "beliefs": in_slice | claim | _belief(left),
-        "belief_tokens": in_slice | {"token": 1, "size": 1, "belief_id": left},
+        "belief_tokens": in_slice | {"token": 1, "size": 1, "position": 0, "belief_id": left},
         "sources": in_slice | claim | source | {"source_id": uuid4(), "belief_id": left, "source_type": "confirmation"},
         "belief_history": in_slice
         | {"belief_id": left, "happened_at": NOW, "event": "created", "confidence": 1, "confirmed_at": NOW}

@@ -56,11 +56,11 @@ def large(database: Database, admin: psycopg.Connection[Any], statements: list[s
                     (UUID(int=number), slice_id, "fact", text, hash_of(text), 1, 0.8, DAY, DAY, "normal", "permanent",
                      *text.split()[:2], "trusted", 1, 1, DAY, DAY)
                 )  # fmt: skip
-        with cursor.copy("copy belief_tokens (slice_id, token, size, belief_id) from stdin") as copy:
+        with cursor.copy("copy belief_tokens (slice_id, token, size, position, belief_id) from stdin") as copy:
             for number, text in enumerate(statements):
                 stored = stored_tokens(text)
-                for token in stored.tokens:
-                    copy.write_row((slice_id, token, stored.size, UUID(int=number)))
+                for position, token in enumerate(stored.tokens):
+                    copy.write_row((slice_id, token, stored.size, position, UUID(int=number)))
         cursor.execute("analyze beliefs")
         cursor.execute("analyze belief_tokens")
         cursor.execute("analyze slices")

@@ -50,7 +50,7 @@ class Notes:
         self.workspace.refold()
         self.saying.pop(number, None)
 
-    def believed(self) -> dict[str, tuple[float, int, int, datetime]]:
+    def believed(self) -> dict[str, tuple[object, int, int, datetime]]:
         live = [belief for belief in self.workspace if belief.live]
         found = {b.statement: (pytest.approx(b.confidence), b.sources, b.origins, b.confirmed_at) for b in live}
         assert len(found) == len(live)

@@ -1,22 +1,47 @@
 """The exact set-similarity index over statements: what is stored for one, and what finds its likes.
 
-Prefix filter: under one fixed order of words, two sets with Jaccard ≥ t share one of the first
-n - ⌈t·n⌉ + 1 words of each, and their sizes lie within ⌈t·n⌉..⌊n/t⌋ of each other.
+Under one fixed order of words, two sets with Jaccard ≥ t share one of the first n - ⌈t·n⌉ + 1 words
+of each, and their sizes lie within ⌈t·n⌉..⌊n/t⌋ of each other (prefix filter). The first word that
+they share leaves each no more words to share than stand behind it, so it cannot stand too far back in
+either (positional filter; Xiao et al., "Efficient Similarity Joins for Near Duplicate Detection").
+Nothing that can reach the threshold is ever missed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from dreaming.beliefs.words import STORED_THRESHOLD, fold, prefix, size_bounds, statement_hash, token, word_set
+from dreaming.beliefs.words import (
+    STORED_THRESHOLD,
+    fold,
+    least_overlap,
+    prefix,
+    size_bounds,
+    statement_hash,
+    token,
+    word_set,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTokens:
-    """What the index holds of a statement: its prefix at the lowest threshold, and its set's size."""
+    """What the index holds of a statement: its prefix at the lowest threshold, and its set's size.
+
+    A token's place in `tokens` is its place in the set's order.
+    """
 
     tokens: tuple[int, ...]
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One look into the index: a token among the first `last_position + 1` of sets of one size."""
+
+    token: int
+    size: int
+    last_position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +49,7 @@ class Probe:
     """What finds every stored statement that is exactly this one, or at least `threshold` similar."""
 
     statement_hash: int
-    tokens: tuple[int, ...]
-    smallest: int
-    largest: int
+    lookups: tuple[Lookup, ...]
 
 
 def stored_tokens(statement: str) -> StoredTokens:
@@ -38,9 +61,16 @@ def stored_tokens(statement: str) -> StoredTokens:
 def probe(statement: str, threshold: float) -> Probe:
     """Return what to look up for a statement; `threshold` is at least the stored one."""
     words = word_set(statement)
+    return Probe(hash_of(statement), tuple(_lookups(words, threshold)))
+
+
+def _lookups(words: Set[str], threshold: float) -> Iterator[Lookup]:
     smallest, largest = size_bounds(len(words), threshold)
-    tokens = tuple(token(word) for word in prefix(words, threshold))
-    return Probe(hash_of(statement), tokens, smallest, largest)
+    for position, word in enumerate(prefix(words, threshold)):
+        for size in range(smallest, largest + 1):
+            overlap = least_overlap(len(words), size, threshold)
+            if position <= len(words) - overlap:
+                yield Lookup(token(word), size, size - overlap)
 
 
 def hash_of(statement: str) -> int:

@@ -58,9 +58,7 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
     Superseded and sourceless beliefs never match. The lateral subqueries force a nested loop over
     the two B-trees, whatever the planner thinks of the number of probes.
     """
-    tokens = [
-        (claim, token, probe.smallest, probe.largest) for claim, probe in enumerate(probes) for token in probe.tokens
-    ]
+    lookups = [(claim, lookup) for claim, probe in enumerate(probes) for lookup in probe.lookups]
     query = """
         with exact as (
             select q.claim, hit.belief_id
@@ -72,11 +70,12 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
             ) hit
         ), alike as (
             select q.claim, hit.belief_id
-            from unnest(%(token_claims)s::int[], %(tokens)s::bigint[], %(smallest)s::smallint[],
-                        %(largest)s::smallint[]) as q (claim, token, smallest, largest)
+            from unnest(%(token_claims)s::int[], %(tokens)s::bigint[], %(sizes)s::smallint[],
+                        %(positions)s::smallint[]) as q (claim, token, size, last_position)
             cross join lateral (
                 select t.belief_id from belief_tokens t
-                where t.slice_id = %(slice)s and t.token = q.token and t.size between q.smallest and q.largest
+                where t.slice_id = %(slice)s and t.token = q.token and t.size = q.size
+                  and t.position <= q.last_position
                 offset 0
             ) hit
         ), found as (
@@ -96,10 +95,10 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
         "slice": slice_id,
         "claims": list(range(len(probes))),
         "hashes": [probe.statement_hash for probe in probes],
-        "token_claims": [row[0] for row in tokens],
-        "tokens": [row[1] for row in tokens],
-        "smallest": [row[2] for row in tokens],
-        "largest": [row[3] for row in tokens],
+        "token_claims": [claim for claim, _ in lookups],
+        "tokens": [lookup.token for _, lookup in lookups],
+        "sizes": [lookup.size for _, lookup in lookups],
+        "positions": [lookup.last_position for _, lookup in lookups],
     }
     with tx.cursor(row_factory=class_row(CandidateRow)) as cursor:
         return cursor.execute(query, parameters).fetchall()
@@ -280,17 +279,17 @@ def _write_tokens(tx: Transaction, slice_id: int, changes: BeliefChanges, tokens
             (slice_id, [belief.belief_id for belief in changes.reworded]),
         )
     rows = [
-        (token, tokens[belief.belief_id].size, belief.belief_id)
+        (token, tokens[belief.belief_id].size, position, belief.belief_id)
         for belief in (*changes.created, *changes.reworded)
-        for token in tokens[belief.belief_id].tokens
+        for position, token in enumerate(tokens[belief.belief_id].tokens)
     ]
     if rows:
         tx.execute(
             """
-            insert into belief_tokens (slice_id, token, size, belief_id)
-            select %s, * from unnest(%s::bigint[], %s::smallint[], %s::uuid[])
+            insert into belief_tokens (slice_id, token, size, position, belief_id)
+            select %s, * from unnest(%s::bigint[], %s::smallint[], %s::smallint[], %s::uuid[])
             """,
-            (slice_id, [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+            (slice_id, *([row[place] for row in rows] for place in range(4))),
         )
 
 

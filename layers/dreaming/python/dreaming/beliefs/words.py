@@ -175,6 +175,14 @@ def size_bounds(size: int, threshold: float) -> tuple[int, int]:
     return _ceiling(size * threshold), math.floor(size / threshold + _SLACK)
 
 
+def least_overlap(left_size: int, right_size: int, threshold: float) -> int:
+    """Return how many words two sets of these sizes must share to reach `threshold`.
+
+    From Jaccard = shared / (left + right - shared) ≥ t follows shared ≥ t / (1 + t) × (left + right).
+    """
+    return _ceiling(threshold / (1 + threshold) * (left_size + right_size))
+
+
 def jaccard(left: Set[str], right: Set[str]) -> float:
     """Return the size of the intersection over the size of the union; 0 when both are empty."""
     shared = len(left & right)

@@ -103,7 +103,7 @@ class LocalRuntime:
         """Invoke the consolidation function as its schedule does; return its answer."""
         return self._consolidate.invoke(dict(schedule_event(only)), request_id=self._request_id())
 
-    def drain(self, on_batch: Callable[[BatchEvent], None] = lambda event: None) -> DrainReport:
+    def drain(self, on_batch: Callable[[BatchEvent], object] = bool) -> DrainReport:
         """Process the queue until it is empty, including what other processes have in flight.
 
         Messages of processes that died are taken over at once. A failing message is tried as often

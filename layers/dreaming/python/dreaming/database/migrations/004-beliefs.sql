@@ -53,8 +53,9 @@ create table belief_tokens (
     slice_id bigint not null references slices on delete cascade,
     token bigint not null,
     size smallint not null, -- of the whole word set
+    position smallint not null, -- of the word in the set's order, from 0
     belief_id uuid not null references beliefs on delete cascade,
-    primary key (slice_id, token, size, belief_id)
+    primary key (slice_id, token, size, position, belief_id)
 );
 create index on belief_tokens (belief_id);
 call protect_by_slice('belief_tokens');

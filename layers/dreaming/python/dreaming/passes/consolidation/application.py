@@ -154,8 +154,8 @@ class _FreshBeliefs:
     def find(self, statement: str, threshold: float) -> list[UUID]:
         wanted = probe(statement, threshold)
         found = set(self._by_hash.get(wanted.statement_hash, ()))
-        for token in wanted.tokens:
-            found |= self._by_token.get(token, set())
+        for lookup in wanted.lookups:
+            found |= self._by_token.get(lookup.token, set())
         return sorted(found)
 
 

@@ -7,6 +7,7 @@ can be read in two ways a guard objects: a missed merge is found again later, a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def _same_number(number: Number, other: Number) -> bool:
 
 
 def _dates(left: str, right: str) -> tuple[str, str] | None:
-    """Dates, times of day and weekdays must agree in one of their readings; none may be left over."""
+    """Dates, times of day and weekdays must mean the same; none may be left over."""
     of_left, of_right = _quantities(left), _quantities(right)
     for moments, others in ((of_left.dates, of_right.dates), (of_left.times, of_right.times)):
         lacking_right = [moment.text for moment in moments if not _agrees(moment, others)]
@@ -90,7 +91,15 @@ def _dates(left: str, right: str) -> tuple[str, str] | None:
 
 
 def _agrees(moment: Moment[Any], others: Iterable[Moment[Any]]) -> bool:
-    return any(moment.readings & other.readings for other in others)
+    """Say whether one of the others means the same; what can be read in two ways must be written alike."""
+    return any(
+        moment.readings == other.readings and (len(moment.readings) == 1 or _digits(moment) == _digits(other))
+        for other in others
+    )
+
+
+def _digits(moment: Moment[Any]) -> tuple[int, ...]:
+    return tuple(int(digits) for digits in re.findall(r"\d+", moment.text))
 
 
 def _implied(quantities: Quantities) -> frozenset[int]:
