@@ -52,7 +52,9 @@ class Notes:
 
     def believed(self) -> dict[str, tuple[object, int, int, datetime]]:
         live = [belief for belief in self.workspace if belief.live]
-        found = {b.statement: (pytest.approx(b.confidence), b.sources, b.origins, b.confirmed_at) for b in live}
+        found: dict[str, tuple[object, int, int, datetime]] = {
+            b.statement: (pytest.approx(b.confidence), b.sources, b.origins, b.confirmed_at) for b in live
+        }
         assert len(found) == len(live)
         return found
 

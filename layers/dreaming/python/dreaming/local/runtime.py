@@ -103,7 +103,7 @@ class LocalRuntime:
         """Invoke the consolidation function as its schedule does; return its answer."""
         return self._consolidate.invoke(dict(schedule_event(only)), request_id=self._request_id())
 
-    def drain(self, on_batch: Callable[[BatchEvent], object] = bool) -> DrainReport:
+    def drain(self, on_batch: Callable[[BatchEvent], object] | None = None) -> DrainReport:
         """Process the queue until it is empty, including what other processes have in flight.
 
         Messages of processes that died are taken over at once. A failing message is tried as often
@@ -129,7 +129,8 @@ class LocalRuntime:
                 self.queue.delete(message.receipt)
             batches += 1
             failed += is_failed
-            on_batch(BatchEvent(_slice_of(message.body), is_failed))
+            if on_batch is not None:
+                on_batch(BatchEvent(_slice_of(message.body), is_failed))
 
     def close(self) -> None:
         """Close what was opened; the embedded database stops with its last user."""
