@@ -14,7 +14,12 @@ from tests.architecture.modules import ROOT
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
-    *(page for folder in ("docs", "functions", "infra", "layers") for page in sorted((ROOT / folder).rglob("*.md"))),
+    *(
+        page
+        for folder in ("docs", "functions", "infra", "layers")
+        for page in sorted((ROOT / folder).rglob("*.md"))
+        if "node_modules" not in page.parts
+    ),
 ]
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 

@@ -67,7 +67,13 @@ def test_a_date_that_differs_by_one_day_is_a_conflict_and_never_a_duplicate(data
     world.ingest(note("n1", "The boat inspection is 3 March"), note("n2", "The boat inspection is 4 March"))
     world.drain()
     assert world.statements() == ["The boat inspection is 3 March", "The boat inspection is 4 March"]
-    assert world.rows("select count(*) from conflict_candidates") == [(1,)]
+    sides = """
+        select l.statement, c.evidence ->> 'left', r.statement, c.evidence ->> 'right' from conflict_candidates c
+        join beliefs l on l.belief_id = c.left_belief_id join beliefs r on r.belief_id = c.right_belief_id
+    """
+    [(left, seen_left, right, seen_right)] = world.rows(sides)
+    assert seen_left in left
+    assert seen_right in right
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b\u200d\ufeff"])

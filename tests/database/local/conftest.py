@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,6 @@ class Dream:
     def __call__(self, *arguments: str, code: int = 0, **environment: str) -> Result:
         unset = {name: None for name in os.environ if name.startswith(("DREAMING_", "OPENAI_"))}
         result = CliRunner().invoke(program, arguments, env={**unset, **self.environment, **environment})
-        _forget_handlers()
         assert result.exit_code == code, f"{result.exit_code} instead of {code}: {result.stdout}{result.stderr}"
         assert "Traceback" not in result.stderr
         return result
@@ -52,12 +50,6 @@ class Dream:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         fields = ("--id-field", "id", "--time-field", "at", "--author-field", "author", "--source", "test")
         self("ingest", "jsonl", str(file), *fields)
-
-
-def _forget_handlers() -> None:
-    """A handler's logger keeps the stream of the process's first runtime, which is closed by now."""
-    logging.Logger.manager.loggerDict.pop("consolidate", None)
-    logging.getLogger("dreaming").handlers.clear()
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from hashlib import md5
+from io import TextIOBase
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar, TextIO
 
 from dreaming.errors import Misconfigured
 from dreaming.local.queue import Received
@@ -40,6 +41,35 @@ class LocalContext:
         return max(0, int((self.ends_at - monotonic()) * 1000))
 
 
+class _HandlerLog(TextIOBase):
+    """A stream to the log of the latest installation that this process opened.
+
+    A handler's logger keeps the stream that it found when it was first loaded, so all of them write
+    to whichever file is current.
+    """
+
+    current: ClassVar[TextIO | None] = None
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+        type(self).current = self._file
+
+    def write(self, text: str) -> int:
+        """Append to the current file."""
+        return self.current.write(text) if self.current else len(text)
+
+    def flush(self) -> None:
+        """Flush the current file."""
+        if self.current:
+            self.current.flush()
+
+    def let_go(self) -> None:
+        """Close this installation's file."""
+        if type(self).current is self._file:
+            type(self).current = None
+        self._file.close()
+
+
 class Function:
     """One handler, loaded from its file, writing what it logs to a file."""
 
@@ -47,8 +77,7 @@ class Function:
         """Load `functions/<name>/handler.py`."""
         self.name = name
         self.timeout_seconds = timeout_seconds
-        # Open for good: the handler's logger keeps the stream that it finds when it is loaded.
-        self._log = log.open("a", encoding="utf-8")
+        self._log = _HandlerLog(log)
         with redirect_stdout(self._log):
             self._handler = _load(name)
 
@@ -60,8 +89,8 @@ class Function:
             return self._handler(event, context)
 
     def close(self) -> None:
-        """Close the log."""
-        self._log.close()
+        """Let the log go; what the handler's logger still writes is dropped."""
+        self._log.let_go()
 
 
 def queue_event(function: str, message: Received) -> dict[str, Any]:

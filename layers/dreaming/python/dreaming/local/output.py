@@ -152,8 +152,8 @@ def day(moment: datetime | None) -> str:
 
 
 def minute(moment: datetime | None) -> str:
-    """Return a moment to the minute, with its offset."""
-    return "-" if moment is None else moment.isoformat(sep=" ", timespec="minutes")
+    """Return a moment to the minute, with its offset; Z is UTC."""
+    return "-" if moment is None else moment.isoformat(sep=" ", timespec="minutes").replace("+00:00", "Z")
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:

@@ -18,7 +18,7 @@ from dreaming.lambdas.wiring import DATABASE_URL, Resources, consolidation_engin
 from dreaming.local.functions import Function, failed_items, queue_event, schedule_event
 from dreaming.local.home import deployment_environment
 from dreaming.local.presence import Presence
-from dreaming.local.queue import LocalQueue
+from dreaming.local.queue import LocalQueue, Received
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
 from dreaming.passes.records import BatchMessage
 
@@ -119,7 +119,7 @@ class LocalRuntime:
                     return DrainReport(batches, failed, counts.dead)
                 self._sleep(_POLL_SECONDS)
                 continue
-            answer = self._consolidate.invoke(queue_event("consolidate", message), request_id=self._request_id())
+            answer = self._invoke(message)
             is_failed = message.message_id in failed_items(answer)
             if is_failed:
                 self.queue.change_visibility(
@@ -131,6 +131,14 @@ class LocalRuntime:
             failed += is_failed
             if on_batch is not None:
                 on_batch(BatchEvent(_slice_of(message.body), is_failed))
+
+    def _invoke(self, message: Received) -> dict[str, Any]:
+        try:
+            return self._consolidate.invoke(queue_event("consolidate", message), request_id=self._request_id())
+        except BaseException:
+            # An interrupted drain leaves its message to the next one, at once.
+            self.queue.change_visibility(message.receipt, 0)
+            raise
 
     def close(self) -> None:
         """Close what was opened; the embedded database stops with its last user."""

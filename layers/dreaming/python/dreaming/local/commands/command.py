@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import wraps
+from textwrap import dedent
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
@@ -81,8 +82,8 @@ def shared_options(*, hidden: bool) -> list[click.Parameter]:
 def write_examples(formatter: click.HelpFormatter, examples: str, *, hint: bool = True) -> None:
     """Write examples unwrapped, and where the other options are."""
     with formatter.section("Examples"):
-        for line in examples.strip().splitlines():
-            formatter.write(f"{'':>{formatter.current_indent}}{line.strip()}\n")
+        for line in dedent(examples).strip().splitlines():
+            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
     if hint:
         formatter.write_paragraph()
         formatter.write_text("Options of every command, such as --org and --home: dream --help")

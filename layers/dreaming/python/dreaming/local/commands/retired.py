@@ -21,7 +21,7 @@ _SHORTEST_ID = 4
     invoke_without_command=True,
     examples="""
     dream retired                      # what was given up, and why
-    dream retired retry 4f1c09ab       # let one wait again; the end of its id is enough
+    dream retired retry 4f1c09ab       # let one wait again
     dream retired retry --all
     """,
 )

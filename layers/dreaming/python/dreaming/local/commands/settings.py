@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 KEPT = "home"
 
+_WIDTH_WITH_SENTENCES = 110
+
 _CONSENTS = {
     "enrolled": "Whether runs are planned for the organization.",
     "model_consent": "Whether its text may be sent to the chat model.",
@@ -48,10 +50,10 @@ class Shown:
     cls=DreamFamily,
     invoke_without_command=True,
     examples="""
-    dream settings                                # all of them
-    dream settings set enabled true               # the master switch, kept in the home folder
-    dream settings set model_consent true         # the organization's, kept in the database with an audit
-    dream settings audit                          # who changed what
+    dream settings                           # all of them
+    dream settings set enabled true          # the master switch, kept in the home folder
+    dream settings set model_consent true    # the organization's, audited
+    dream settings audit                     # who changed what
     """,
 )
 @click.pass_context
@@ -74,16 +76,16 @@ def list_settings(session: Session) -> None:
     if session.output.as_json:
         session.output.document({"org": session.org, "settings": shown})
         return
-    made = table("setting", "value", "from", "changed by", ("what it does", {"ratio": 1}))
+    # Where there is no room for the sentences, `settings get` has them.
+    has_room = session.output.width >= _WIDTH_WITH_SENTENCES
+    columns = ("from", "changed by", *((("what it does", {"ratio": 1}),) if has_room else ()))
+    made = table(("setting", {"no_wrap": True}), ("value", {"overflow": "fold"}), *columns)
     for one in shown:
-        made.add_row(
-            one.name,
-            styled(_text(one.value), "" if one.origin == "default" else "bold"),
-            one.origin,
-            one.changed_by,
-            styled(one.sentence, "dim"),
-        )
+        value = styled(_text(one.value), "" if one.origin == "default" else "bold")
+        sentence = (styled(one.sentence, "dim"),) if has_room else ()
+        made.add_row(one.name, value, one.origin, one.changed_by, *sentence)
     session.output.show(made)
+    session.output.line(f"One of them in full: {session.invocation} settings get NAME")
 
 
 @settings.command(cls=DreamCommand, examples="dream settings get model_consent")

@@ -74,7 +74,9 @@ def show_status(session: Session, status: SliceStatus) -> None:
         + (f"; {notes.withdrawn:,} withdrawn" if notes.withdrawn else "")
     )
     kinds = ", ".join(f"{count:,} {kind.value}" for kind, count in beliefs.by_kind.items() if count)
-    output.line(f"  beliefs  {beliefs.live:,}{f' ({kinds})' if kinds else ''}; {beliefs.archived:,} archived")
+    output.line(f"  beliefs  {beliefs.live:,} live; {beliefs.archived:,} archived")
+    if kinds:
+        output.line(f"           {kinds}", "dim")
     reached = f", up to notes of {minute(cursor.last_occurred_at)}" if cursor.last_occurred_at else ""
     output.line(f"  cursor   {cursor.position:,} of {status.last_sequence:,}{reached}")
     if cursor.running:

@@ -14,7 +14,7 @@ from dreaming.local.output import counted
 @click.command(
     cls=DreamCommand,
     examples="""
-    dream withdraw wiki page-17 page-18           # notes of the source wiki, by their external ids
+    dream withdraw wiki page-17 page-18    # notes of the source wiki
     """,
 )
 @click.argument("source", metavar="SOURCE")

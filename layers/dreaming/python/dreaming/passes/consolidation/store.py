@@ -305,7 +305,7 @@ def write_conflict_candidates(
     """Leave pairs (left, right, reason, evidence) for adjudication, each once; return how many are new."""
     if not candidates:
         return 0
-    ordered = [(min(left, right), max(left, right), reason, evidence) for left, right, reason, evidence in candidates]
+    ordered = [_in_order(*candidate) for candidate in candidates]
     return tx.execute(
         """
         insert into conflict_candidates (slice_id, left_belief_id, right_belief_id, reason, evidence, run_id, found_at)
@@ -324,3 +324,13 @@ def write_conflict_candidates(
             "evidence": [json.dumps(item[3], ensure_ascii=False) for item in ordered],
         },
     ).rowcount
+
+
+def _in_order(
+    left: UUID, right: UUID, reason: str, evidence: Mapping[str, Any]
+) -> tuple[UUID, UUID, str, Mapping[str, Any]]:
+    """Put the lower id on the left, and what was seen of it along with it."""
+    if left < right:
+        return left, right, reason, evidence
+    swapped = {"left": "right", "right": "left"}
+    return right, left, reason, {swapped.get(name, name): value for name, value in evidence.items()}
