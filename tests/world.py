@@ -50,7 +50,7 @@ class World:
     model: ChatModel
     now: datetime = NOON
     environment: dict[str, str] = field(default_factory=lambda: {"DREAMING_ENABLED": "true"})
-    remaining_seconds: float = 180.0
+    remaining: Callable[[], float] = lambda: 180.0
 
     def clock(self) -> datetime:
         return self.now
@@ -85,7 +85,7 @@ class World:
         return None if received is None else (BatchMessage.model_validate_json(received.body), received.receipt)
 
     def batch(self, message: BatchMessage, holder: str = "invocation") -> BatchReport:
-        return self.engine.batch(message, holder=holder, deadline=Deadline(lambda: self.remaining_seconds))
+        return self.engine.batch(message, holder=holder, deadline=Deadline(self.remaining))
 
     def process(self, on_report: Callable[[BatchReport], None] = lambda report: None, *, limit: int = 1000) -> int:
         """Process the queue until it is empty, as the local runtime does; return the number of batches."""

@@ -253,3 +253,20 @@ def test_no_connection_is_held_during_a_call(database: Database, tmp_path: Path)
     world.ingest(*(note(f"n{number}", f"{TEA} on day {number}") for number in range(5)))
     world.drain()
     assert in_use == [0] * 5
+
+
+def test_no_call_starts_that_could_not_take_its_whole_time(database: Database, tmp_path: Path) -> None:
+    model = ScriptedChatModel(verbatim)
+    world = open_world(database, tmp_path, model)
+    world.environment["DREAMING_MODEL_CONCURRENCY"] = "1"
+    world.remaining = lambda: 65.0 if model.requests else 180.0
+    world.ingest(note("n1", TEA), note("n2", BIKE), note("n3", f"{TEA} too"))
+    [message] = world.tick().started
+    report = world.batch(message)
+    assert [request.timeout for request in model.requests] == [60.0]
+    assert report.sent is not None
+    assert world.rows("select coalesce(max(attempts), 0) from note_attempts") == [(0,)]
+    world.remaining = lambda: 180.0
+    world.process()
+    assert world.counters().consolidated == 3
+    world.check()

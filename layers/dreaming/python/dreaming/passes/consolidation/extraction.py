@@ -130,6 +130,9 @@ class Extractor:
         self._settings = settings
         self._deadline = deadline
         self._clock = clock
+        # At most half of what the invocation has, or its first call could never start.
+        available = (deadline.remaining() - _DEADLINE_RESERVE_SECONDS) / 2
+        self._timeout = min(float(settings.integer("model_timeout_seconds")), available)
 
     def extract(self, notes: Sequence[Note]) -> Extraction:
         """Return every note with its answers, calling the model for those that are missing."""
@@ -187,7 +190,7 @@ class Extractor:
         for work in works:
             if work.missing and work.calls_left <= 0:
                 work.failure = CallCapReached("the note has used up its model calls")
-        if calls and self._remaining() <= 0:
+        if calls and not self._has_time():
             return
         granted = self._book(calls) if calls else 0
         if granted < len(calls):
@@ -232,7 +235,7 @@ class Extractor:
             while True:
                 while not stopped and len(running) < self._settings.integer("model_concurrency"):
                     call = next(queue, None)
-                    if call is None or self._remaining() <= 0:
+                    if call is None or not self._has_time():
                         stopped = True
                     elif call.work.failure is None:
                         running.add(pool.submit(self._call, call))
@@ -270,8 +273,8 @@ class Extractor:
             author=note.author,
             participants=note.participants,
         )
-        timeout = min(float(self._settings.integer("model_timeout_seconds")), max(self._remaining(), 1.0))
-        return build_request([passage], max_tokens=self._settings.integer("max_output_tokens"), timeout=timeout)
+        tokens = self._settings.integer("max_output_tokens")
+        return build_request([passage], max_tokens=tokens, timeout=self._timeout)
 
     def _save(self, results: Iterable[_Result], extraction: Extraction) -> None:
         saved = []
@@ -362,9 +365,9 @@ class Extractor:
                 in_row, last = 0, None
         return in_row, last, in_row >= OUTAGE_TIMEOUTS
 
-    def _remaining(self) -> float:
-        """Seconds left for model calls, with a reserve for applying their answers."""
-        return self._deadline.remaining() - _DEADLINE_RESERVE_SECONDS
+    def _has_time(self) -> bool:
+        """Tell whether a call can still take its whole time-out: a hurried one would blame its note."""
+        return 0 < self._timeout <= self._deadline.remaining() - _DEADLINE_RESERVE_SECONDS
 
 
 def chunk_characters(text: str, context_tokens: int, max_output_tokens: int) -> int:
