@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from dreaming.database import Database
@@ -66,7 +67,8 @@ def test_two_drains_at_once_end_as_one(database: Database, tmp_path: Path) -> No
 
     def drain() -> None:
         world.tick()
-        while world.counters().waiting:
+        give_up = monotonic() + 60
+        while world.counters().waiting and monotonic() < give_up:
             world.process()
 
     with ThreadPoolExecutor(2) as pool:

@@ -13,7 +13,7 @@ from dreaming.models.protocols import ChatAnswer, StopReason
 from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.chunking import split
 from dreaming.notes.service import retry_retired
-from dreaming.passes.consolidation.extraction import SPARE_CALLS, chunk_characters
+from dreaming.passes.consolidation.work import SPARE_CALLS, chunk_characters
 from dreaming.passes.records import BatchReport, Disposition
 from dreaming.settings.service import change_consent
 from tests.world import KEY, World, note, open_world, verbatim

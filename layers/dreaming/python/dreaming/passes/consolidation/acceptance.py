@@ -14,6 +14,7 @@ from dreaming.errors import RejectClaim
 from dreaming.identifiers import NewId
 from dreaming.notes.chunking import Chunk
 from dreaming.notes.records import Note, Trust
+from dreaming.notes.secrets import mask, masked_note, shortened
 from dreaming.passes.consolidation.claims import check_statement
 from dreaming.passes.consolidation.parsing import to_claim
 from dreaming.passes.consolidation.quotes import FoldedText, locate_quote
@@ -43,8 +44,10 @@ def accept(
     """Check every item of a note's answers, chunk by chunk.
 
     `label` is what the note was called in the call; `forbidden` are internal identifiers that no
-    statement may contain. A source's time is the note's own, never later than `now`.
+    statement may contain. A source's time is the note's own, never later than `now`. Secrets are masked
+    in the note before a quote is looked for, and in everything that a claim says.
     """
+    note = masked_note(note)
     folded = FoldedText(note.text)
     sources: list[Source] = []
     rejected: Counter[str] = Counter()
@@ -53,7 +56,7 @@ def accept(
         for item in items:
             extracted += 1
             try:
-                claim = to_claim(item, default_timezone=note.occurred_at.tzinfo)
+                claim = _without_secrets(to_claim(item, default_timezone=note.occurred_at.tzinfo))
                 _check_label(claim, label)
                 span = locate_quote(claim.quote, folded, start=chunk.start, end=chunk.start + len(chunk.text))
                 statement = check_statement(claim, note=note, forbidden=forbidden)
@@ -62,6 +65,16 @@ def accept(
                 continue
             sources.append(_source(note, claim, statement, span, now=now, new_id=new_id))
     return Accepted(tuple(sources), extracted, rejected)
+
+
+def _without_secrets(claim: Claim) -> Claim:
+    """Return the claim with every text masked; only the quote keeps its length, as its note has it."""
+    names = ("statement", "subject", "attribute", "value")
+    said = {name: shortened(mask(text).text) for name in names if (text := getattr(claim, name))}
+    relations = tuple(
+        relation.model_copy(update={"target": shortened(mask(relation.target).text)}) for relation in claim.relations
+    )
+    return claim.model_copy(update={**said, "quote": mask(claim.quote).text, "relations": relations})
 
 
 def _check_label(claim: Claim, label: str) -> None:

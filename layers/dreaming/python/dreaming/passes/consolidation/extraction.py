@@ -7,9 +7,9 @@ only a crash alone costs a note an attempt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from dreaming.database import Database
@@ -25,19 +25,22 @@ from dreaming.errors import (
 from dreaming.models.protocols import ChatAnswer, ChatModel, ChatRequest, Passage, StopReason
 from dreaming.notes.chunking import Chunk, split
 from dreaming.notes.records import Note
+from dreaming.notes.secrets import masked_note
 from dreaming.passes.consolidation import store
 from dreaming.passes.consolidation.parsing import parse_answer
-from dreaming.passes.consolidation.prompt import INSTRUCTIONS, PROMPT_VERSION, build_request, estimate_tokens
-from dreaming.passes.consolidation.records import ParsedAnswer
-from dreaming.passes.consolidation.store import AttemptRow, SavedAnswer
+from dreaming.passes.consolidation.prompt import build_request
+from dreaming.passes.consolidation.records import AttemptRow, ParsedAnswer, SavedAnswer
+from dreaming.passes.consolidation.work import (
+    MAX_ATTEMPTS,
+    SPARE_CALLS,
+    Extraction,
+    NoteWork,
+    chunk_characters,
+    phases,
+    prompt_version,
+)
 from dreaming.passes.records import Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-
-MAX_ATTEMPTS = 3
-"""A note is retired at its third failed attempt."""
-
-SPARE_CALLS = 6
-"""Model calls that a note may cost beyond one for each chunk, over all attempts."""
 
 OUTAGE_TIMEOUTS = 3
 """Time-outs on so many different notes in a row are an outage, not the notes' fault."""
@@ -45,54 +48,7 @@ OUTAGE_TIMEOUTS = 3
 LABEL = "n1"
 """How an answer names its only passage."""
 
-_HEADER_TOKENS = 500
 _DEADLINE_RESERVE_SECONDS = 10.0
-
-
-@dataclass(slots=True)
-class NoteWork:
-    """One note on its way through extraction."""
-
-    note: Note
-    chunks: tuple[Chunk, ...]
-    attempt: AttemptRow
-    prompt_version: str
-    answers: dict[int, SavedAnswer] = field(default_factory=dict)
-    failure: RetireNote | None = None
-    calls_left: int = 0
-
-    @property
-    def missing(self) -> list[Chunk]:
-        """The chunks without an answer."""
-        return [chunk for chunk in self.chunks if chunk.index not in self.answers]
-
-    @property
-    def extracted(self) -> bool:
-        """Whether every chunk has its answer."""
-        return len(self.answers) == len(self.chunks)
-
-    @property
-    def retired(self) -> bool:
-        """Whether the note has used up its attempts without all of its answers."""
-        return self.attempt.attempts >= MAX_ATTEMPTS and not self.extracted
-
-
-@dataclass(slots=True)
-class Extraction:
-    """What extraction came to: the work of each note in order, and why it stopped early, if it did."""
-
-    works: list[NoteWork]
-    hold: Hold | None = None
-    answers_saved: int = 0
-    attempts_counted: int = 0
-    model_calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    @property
-    def progressed(self) -> bool:
-        """Whether an answer was saved or an attempt counted."""
-        return bool(self.answers_saved or self.attempts_counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +94,7 @@ class Extractor:
         """Return every note with its answers, calling the model for those that are missing."""
         extraction = Extraction(self._load(notes))
         self._settle_crashes(extraction)
-        for phase in _phases(extraction.works):
+        for phase in phases(extraction.works):
             if extraction.hold is None:
                 self._run_phase(phase, extraction)
         return extraction
@@ -150,7 +106,7 @@ class Extractor:
             attempts = store.read_attempts(tx, self._lease.slice.slice_id, ids)
         output_tokens = self._settings.integer("max_output_tokens")
         works = []
-        for note in notes:
+        for note in map(masked_note, notes):
             row = attempts.get(note.note_id)
             if row is None or row.version != note.version:
                 row = AttemptRow(note.note_id, note.version, 0, 0, None, False, False, None)
@@ -368,32 +324,6 @@ class Extractor:
     def _has_time(self) -> bool:
         """Tell whether a call can still take its whole time-out: a hurried one would blame its note."""
         return 0 < self._timeout <= self._deadline.remaining() - _DEADLINE_RESERVE_SECONDS
-
-
-def chunk_characters(text: str, context_tokens: int, max_output_tokens: int) -> int:
-    """Return how long a chunk of `text` may be: what the window leaves after instructions and answer.
-
-    The text's own rate of characters to tokens, as estimated, less a fifth for the error of it.
-    """
-    tokens = context_tokens - max_output_tokens - estimate_tokens(INSTRUCTIONS) - _HEADER_TOKENS
-    rate = len(text) / max(estimate_tokens(text), 1)
-    return max(500, int(tokens * rate * 0.8))
-
-
-def prompt_version(text: str, chunk_length: int) -> str:
-    """Name the prompt and, for a text of several chunks, how it was cut: answers to another cut do not fit."""
-    return PROMPT_VERSION if len(text) <= chunk_length else f"{PROMPT_VERSION}/{chunk_length}"
-
-
-def _phases(works: Sequence[NoteWork]) -> Iterator[list[NoteWork]]:
-    """Yield the notes that may run together, then each suspect alone."""
-    open_works = [work for work in works if work.missing and not work.retired]
-    together = [work for work in open_works if not work.attempt.suspect]
-    if together:
-        yield together
-    for work in open_works:
-        if work.attempt.suspect:
-            yield [work]
 
 
 def _distinct(works: Iterable[NoteWork]) -> list[NoteWork]:

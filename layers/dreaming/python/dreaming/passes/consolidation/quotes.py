@@ -2,8 +2,9 @@
 
 Text is folded for the comparison only: compatibility forms (NFKC), runs of white space, kinds of
 quotation marks and dashes, the ellipsis, hyphens between letters together with a line break after
-them, and characters that cannot be seen. Case counts. Folding keeps a map back to the source, so the
-span is in code points of the note's text and is stored as the note has it.
+them, runs of the mask of a secret (models miscount them), and characters that cannot be seen. Case
+counts. Folding keeps a map back to the source, so the span is in code points of the note's text and
+is stored as the note has it, secrets masked.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import lru_cache
 
 from dreaming.beliefs.words import MARKS, UNSPACED
 from dreaming.errors import RejectClaim
+from dreaming.notes.secrets import MASK
 from dreaming.passes.consolidation.prompt import INSTRUCTIONS
 from dreaming.passes.consolidation.records import QuoteSpan
 
@@ -38,6 +40,7 @@ _CHANGING = (
     f"(?P<hyphen>(?<={_LETTER}|[{MARKS}])[{_INVISIBLE}]*[{_DASHES}]+(?:[^\\S\\n]*\\n{_SPACE}*|[{_INVISIBLE}]*)(?={_LETTER}))"
     f"|(?P<space>{_SPACE}{{2,}}|[^\\S ]|[{_INVISIBLE}])"
     f"|(?P<dash>[{_DASHES}]{{2,}}|(?!-)[{_DASHES}])"
+    f"|(?P<mask>{MASK}{{2,}})"
 )
 _ALIKE = str.maketrans(
     {
@@ -146,6 +149,8 @@ def _replacement(match: re.Match[str]) -> str:
         return ""
     if match.lastgroup == "space":
         return " " if any(map(str.isspace, match.group())) else ""
+    if match.lastgroup == "mask":
+        return MASK
     return "-" if match.lastgroup == "dash" else _alike(match.group())
 
 

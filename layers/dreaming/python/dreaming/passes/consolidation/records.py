@@ -117,3 +117,29 @@ class Decision:
 
     match: Match | None
     vetoed: tuple[VetoedPair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedAnswer:
+    """The parsed claims of one chunk's answer, as `extractions` keeps them."""
+
+    note_id: UUID
+    version: int
+    chunk: int
+    prompt_version: str
+    items: tuple[dict[str, Any], ...]
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """What a note's calls have come to so far."""
+
+    note_id: UUID
+    version: int
+    calls: int
+    attempts: int
+    in_flight: str | None
+    in_flight_alone: bool
+    suspect: bool
+    last_failure: str | None

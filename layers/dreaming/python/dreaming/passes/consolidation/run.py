@@ -23,8 +23,9 @@ from dreaming.passes import store as passes_store
 from dreaming.passes.consolidation import store
 from dreaming.passes.consolidation.acceptance import Accepted, accept
 from dreaming.passes.consolidation.application import Application, Applied, NoteClaims, near
-from dreaming.passes.consolidation.extraction import LABEL, Extraction, Extractor, NoteWork
+from dreaming.passes.consolidation.extraction import LABEL, Extractor
 from dreaming.passes.consolidation.prompt import PROMPT_VERSION
+from dreaming.passes.consolidation.work import Extraction, NoteWork
 from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
 from dreaming.settings.store import Enrolment

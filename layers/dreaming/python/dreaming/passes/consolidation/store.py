@@ -12,33 +12,8 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from dreaming.database import Transaction
+from dreaming.passes.consolidation.records import AttemptRow, SavedAnswer
 from dreaming.passes.records import Lease
-
-
-@dataclass(frozen=True, slots=True)
-class SavedAnswer:
-    """The parsed claims of one chunk's answer, as `extractions` keeps them."""
-
-    note_id: UUID
-    version: int
-    chunk: int
-    prompt_version: str
-    items: tuple[dict[str, Any], ...]
-    partial: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRow:
-    """What a note's calls have come to so far."""
-
-    note_id: UUID
-    version: int
-    calls: int
-    attempts: int
-    in_flight: str | None
-    in_flight_alone: bool
-    suspect: bool
-    last_failure: str | None
 
 
 def saved_answers(tx: Transaction, slice_id: int, note_ids: Sequence[UUID], *, model: str) -> list[SavedAnswer]:
