@@ -217,3 +217,10 @@ def test_offsets_survive_the_way_into_the_folded_text_and_back(pieces: list[str]
 def test_megabytes_are_folded_in_one_sweep(unit: str) -> None:
     text = unit * (500_000 // len(unit)) + " the blue shed"
     assert locate_quote("the blue shed", FoldedText(text)).end == len(text)
+
+
+def test_a_long_run_of_marks_takes_no_longer_than_other_text() -> None:
+    marks = "The backup must run every night. a" + "\u0301\u0323" * 150_000 + " end."
+    assert locate_quote("The backup must run every night.", marks).text == "The backup must run every night."
+    with pytest.raises(RejectClaim, match="longer"):
+        locate_quote("a" + "\u0301\u0323" * 200_000, marks)

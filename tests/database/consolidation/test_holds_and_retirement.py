@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from dreaming.database import Database
-from dreaming.errors import DreamingError, MissingKey, ModelTimeout, ProviderUnavailable, Throttled
+from dreaming.errors import DreamingError, InvalidInput, MissingKey, ModelTimeout, ProviderUnavailable, Throttled
+from dreaming.identifiers import uuid7
 from dreaming.models.protocols import ChatAnswer, StopReason
 from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.chunking import split
 from dreaming.notes.service import retry_retired
+from dreaming.passes.consolidation.run import Consolidation
 from dreaming.passes.consolidation.work import SPARE_CALLS, chunk_characters
-from dreaming.passes.records import BatchReport, Disposition
+from dreaming.passes.engine import Engine
+from dreaming.passes.records import BatchReport, Deadline, Disposition
 from dreaming.settings.service import change_consent
 from tests.world import KEY, World, note, open_world, verbatim
 
@@ -270,3 +273,20 @@ def test_no_call_starts_that_could_not_take_its_whole_time(database: Database, t
     world.process()
     assert world.counters().consolidated == 3
     world.check()
+
+
+def test_a_setting_that_no_model_can_be_built_from_holds_with_the_reason(database: Database, tmp_path: Path) -> None:
+    world = open_world(database, tmp_path)
+    world.ingest(note("n1", TEA))
+    [message] = world.tick().started
+
+    def broken(settings: object, org_id: str) -> Any:
+        raise InvalidInput("chat_base_url", "has no http address", "give one that begins with https://")
+
+    work = Consolidation(database, broken, world.clock, uuid7)
+    engine = Engine(work, database, world.queue, world.environment, world.clock, uuid7)
+    report = engine.batch(message, holder="invocation", deadline=Deadline(lambda: 180.0))
+    assert (report.disposition, report.reason) == (Disposition.HELD, "misconfigured")
+    [(reason, detail)] = world.rows("select held_reason, held_detail from dream_cursor")
+    assert reason == "misconfigured"
+    assert "https://" in detail

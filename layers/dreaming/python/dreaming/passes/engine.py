@@ -175,7 +175,8 @@ class Engine:
         except Hold as hold:
             self._end(lease, RunStatus.HELD, hold.reason, str(hold))
             return BatchReport(message, Disposition.HELD, hold.reason)
-        except Misconfigured as error:
+        except (Misconfigured, InvalidInput) as error:
+            # A setting that no provider can be built from: a person must change it, the notes are fine.
             self._end(lease, RunStatus.HELD, "misconfigured", str(error))
             return BatchReport(message, Disposition.HELD, "misconfigured")
         except store.LeaseLost:

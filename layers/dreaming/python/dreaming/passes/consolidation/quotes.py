@@ -28,6 +28,9 @@ MAX_CHARACTERS = 600
 
 _PROMPT_WORDS = 8  # from here on, words that are also in our prompt are not there by chance
 _MAX_OCCURRENCES = 1_000  # tried before a quote that keeps ending inside words is given up
+_MAX_RAW = 10 * MAX_CHARACTERS  # a quote longer than that, however it folds, is not folded at all
+_A_RUN = "{1,30}"
+_A_FEW = "{0,30}"  # no script writes more marks in a row (Unicode Standard Annex 15, section 13)
 _MAX_INVISIBLE = 64  # characters that cannot be seen, looked through at either end of a quote
 
 _DASHES = "\\-\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
@@ -137,7 +140,8 @@ def _changing(text: str) -> re.Pattern[str]:
     if not joining:
         return re.compile(f"{_CHANGING}|(?P<cluster>{alone})")
     joined = f"[{re.escape(joining)}]"
-    return re.compile(f"{_CHANGING}|(?P<cluster>[^\\s{_INVISIBLE}{_DASHES}]?{joined}+|{alone}{joined}*)")
+    # A longer run of marks is folded in parts: normalising it whole takes time quadratic in its length.
+    return re.compile(f"{_CHANGING}|(?P<cluster>[^\\s{_INVISIBLE}{_DASHES}]?{joined}{_A_RUN}|{alone}{joined}{_A_FEW})")
 
 
 _CHANGING_ASCII = re.compile(f'{_CHANGING}|(?P<cluster>["`])')
@@ -168,6 +172,8 @@ def locate_quote(quote: str, note: FoldedText | str, *, start: int = 0, end: int
             `quote_long` (over 600 characters), `quote_prompt` (from our own instructions),
             `quote_spliced` (pieces of the note joined by an ellipsis), or `quote_missing`.
     """
+    if len(quote) > _MAX_RAW:
+        raise RejectClaim("quote_long", f"the quote is longer than {MAX_CHARACTERS} characters")
     wanted = FoldedText(quote).folded.strip()
     bare = wanted.strip(_EDGES)
     if not _is_long_enough(bare):

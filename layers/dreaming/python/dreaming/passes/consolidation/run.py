@@ -131,12 +131,14 @@ class Consolidation:
         slice_id = lease.slice.slice_id
         now = self.clock()
         ids = [note.note_id for note in step.passed]
+        # Checking claims takes as long as the notes are: not while the slice's beliefs are locked.
+        checked = self._accept(step, lease, now)
         with self.database.transaction(lease.slice.key.tenant) as tx:
             beliefs_store.lock(tx, slice_id)
             unchanged = _unchanged(tx, step.passed)
             retired = [note for note in unchanged if note.note_id in step.works and step.works[note.note_id].retired]
-            consolidated = [note for note in unchanged if note.state in _APPLIED and note not in retired]
-            accepted = self._accept(consolidated, step.works, lease, now)
+            consolidated = [note for note in unchanged if note.note_id in checked]
+            accepted = {note.note_id: checked[note.note_id] for note in consolidated}
             applied = self._apply_claims(tx, lease, settings, consolidated, accepted, model=model, now=now)
             states = _set_states(tx, slice_id, consolidated, retired)
             store.record_retirements(tx, slice_id, _retirements(retired, step.works), run_id=lease.run_id, now=now)
@@ -172,14 +174,15 @@ class Consolidation:
             )
         return outcome
 
-    def _accept(
-        self, notes: Sequence[Note], works: dict[UUID, NoteWork], lease: Lease, now: datetime
-    ) -> dict[UUID, Accepted]:
+    def _accept(self, step: _Step, lease: Lease, now: datetime) -> dict[UUID, Accepted]:
+        """Check the claims of every note that is to be consolidated; an empty note has none."""
         key = lease.slice.key
         forbidden = frozenset(part for part in (key.org_id, key.owner_user_id) if part)
         accepted = {}
-        for note in notes:
-            work = works.get(note.note_id)
+        for note in step.passed:
+            work = step.works.get(note.note_id)
+            if note.state not in _APPLIED or (work is not None and work.retired):
+                continue
             answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks] if work else []
             accepted[note.note_id] = accept(
                 note, answers, label=LABEL, forbidden=forbidden, now=now, new_id=self.new_id
