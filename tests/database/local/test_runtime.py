@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from dreaming.errors import DatabaseUnavailable
 from dreaming.local.functions import Function
+from dreaming.local.postgres import stop_running
 from dreaming.local.runtime import LocalRuntime
 from dreaming.notes.records import SliceKey
 from dreaming.notes.service import ingest
@@ -113,3 +115,25 @@ def test_what_a_killed_drain_had_in_flight_is_taken_over_at_once(
     assert waiting(runtime) == 0
     with runtime.database.transaction(KEY.tenant) as tx:
         assert tx.execute("select count(*) from beliefs").fetchone() == (5,)
+
+
+def test_a_drain_whose_database_is_gone_ends_and_the_next_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {"DREAMING_ENABLED": "true", "DREAMING_BATCH_NOTES": "1"}
+    home = tmp_path / "home"
+    monkeypatch.setattr("dreaming.local.runtime._EMBEDDED_WAIT_SECONDS", 0.5)
+    with LocalRuntime.open(home, environment) as runtime:
+        with runtime.database.transaction(KEY.tenant) as tx:
+            for name in ("enrolled", "model_consent"):
+                change_consent(tx, KEY.org_id, name, True, actor="test", now=datetime.now(UTC))
+        bring_in(runtime, 3)
+        runtime.tick()
+        stop_running(home)
+        with pytest.raises(DatabaseUnavailable):
+            runtime.drain()
+        assert runtime.queue.counts().visible == 1
+    with LocalRuntime.open(home, environment) as runtime:
+        runtime.drain()
+        assert waiting(runtime) == 0
+    stop_running(home)

@@ -22,14 +22,14 @@ class Presence:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         hidden.rename(folder / self.name)
 
-    def bury_dead(self) -> list[str]:
-        """Return the names of workers that died without closing, and forget them."""
-        dead = []
-        for path in self._folder.iterdir():
-            if path.name != self.name and not path.name.startswith(".") and _is_dead(path):
-                dead.append(path.name)
-                path.unlink(missing_ok=True)
-        return dead
+    def dead(self) -> list[str]:
+        """Return the names of workers that died without closing."""
+        names = [path.name for path in self._folder.iterdir() if not path.name.startswith(".")]
+        return [name for name in names if name != self.name and _is_dead(self._folder / name)]
+
+    def bury(self, name: str) -> None:
+        """Forget a dead worker, once nothing of it is left behind."""
+        (self._folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Leave."""

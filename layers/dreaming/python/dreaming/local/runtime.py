@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from dreaming.database import Database
 from dreaming.database.migration import migrate
+from dreaming.errors import DatabaseUnavailable
 from dreaming.identifiers import NewId, uuid7
 from dreaming.lambdas.wiring import DATABASE_URL, Resources, consolidation_engine, install
 from dreaming.local.functions import Function, failed_items, queue_event, schedule_event
@@ -32,6 +33,8 @@ FAILED_VISIBILITY_SECONDS = 2.0
 """How soon a failed message comes again; doubled with each receive."""
 
 _POLL_SECONDS = 0.2
+
+_EMBEDDED_WAIT_SECONDS = 5.0  # a server on this machine is there or it is not; the next command starts it again
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +91,12 @@ class LocalRuntime:
 
         home.mkdir(parents=True, exist_ok=True)
         variables = deployment_environment(home, environment)
-        url = variables.get(DATABASE_URL) or _embedded(home, keep=keep_database)
+        own = variables.get(DATABASE_URL)
+        url = own or _embedded(home, keep=keep_database)
         migrate(url)
         return cls(
             home,
-            database=Database(url),
+            database=Database(url) if own else Database(url, wait_seconds=_EMBEDDED_WAIT_SECONDS),
             queue=LocalQueue(home / "queue.sqlite", "consolidation"),
             presence=Presence(home / "workers"),
             environment=variables,
@@ -122,6 +126,7 @@ class LocalRuntime:
             answer = self._invoke(message)
             is_failed = message.message_id in failed_items(answer)
             if is_failed:
+                self._check_database(message)
                 self.queue.change_visibility(
                     message.receipt, FAILED_VISIBILITY_SECONDS * 2 ** (message.receive_count - 1)
                 )
@@ -137,6 +142,15 @@ class LocalRuntime:
             return self._consolidate.invoke(queue_event("consolidate", message), request_id=self._request_id())
         except BaseException:
             # An interrupted drain leaves its message to the next one, at once.
+            self.queue.change_visibility(message.receipt, 0)
+            raise
+
+    def _check_database(self, message: Received) -> None:
+        """End the drain when the database is gone, with the message left for the next one."""
+        try:
+            with self.database.planner():
+                return
+        except DatabaseUnavailable:
             self.queue.change_visibility(message.receipt, 0)
             raise
 
@@ -162,10 +176,11 @@ class LocalRuntime:
 
     def _take_over_dead(self) -> None:
         """Free the messages and leases of workers that were killed."""
-        for name in self._presence.bury_dead():
+        for name in self._presence.dead():
             for body in self.queue.held_by(name):
                 consolidation_engine().release(BatchMessage.model_validate_json(body), holder_prefix=name)
             self.queue.release(name)
+            self._presence.bury(name)
 
 
 def _embedded(home: Path, *, keep: bool) -> str:
