@@ -43,7 +43,8 @@ def test_help_lists_every_command_and_every_exit_code() -> None:
     shown = invoke("--help")
     assert shown.exit_code == 0
     assert all(f"  {name} " in shown.stdout for name in COMMANDS)
-    assert all(f"{code.value} " in shown.stdout for code in Exit)
+    text = " ".join(shown.stdout.split())
+    assert all(f"{code.value} " in text for code in Exit)
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=" ".join)
@@ -208,3 +209,16 @@ def test_progress_beside_a_pipe_is_at_most_a_line_for_each_tenth(capsys: pytest.
     assert said.out == ""
     assert said.err.splitlines()[0] == "read: 100 of 1,000 notes, fine"
     assert len(said.err.splitlines()) == 10
+
+
+def test_an_error_is_a_json_document_too_when_json_is_asked_for() -> None:
+    shown = invoke("status", "--nonsense", "--json")
+    assert shown.exit_code == Exit.BAD_INPUT
+    assert json.loads(shown.stdout)["error"]["exit_code"] == Exit.BAD_INPUT
+    assert "nonsense" in shown.stderr
+
+
+def test_an_argument_that_is_not_utf8_is_named() -> None:
+    shown = invoke("--org", "\udcff", "status")
+    assert shown.exit_code == Exit.BAD_INPUT
+    assert "argument 2: is not UTF-8" in shown.stderr

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NoReturn
 
@@ -24,10 +26,12 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "status": ("status", "How far consolidation has come, and why it holds."),
     "beliefs": ("beliefs", "List and search what is believed."),
     "why": ("why", "Show the quotes, notes and arithmetic behind a belief."),
+    "explain": ("explain", "Show why two statements are one belief, or are not."),
     "retired": ("retired", "List notes that were given up, and retry them."),
     "withdraw": ("withdraw", "Let notes that are gone upstream stop counting."),
     "settings": ("settings", "Show and change settings, enrolment and consent."),
     "doctor": ("doctor", "Check the installation and recount the counters."),
+    "evaluate": ("evaluate", "Measure quality on labelled sets."),
     "migrate": ("migrate", "Bring the database up to date."),
 }
 """Each command's module and its line in the list, so that the list needs no module."""
@@ -54,7 +58,7 @@ class Exit(IntEnum):
 
 _CODES_HELP = (
     "0 done, 1 unexpected error, 2 bad usage or input, 3 misconfigured, 4 held or unavailable, "
-    "5 problems found by doctor, 130 interrupted."
+    "5 problems found by doctor or goals missed by evaluate, 130 interrupted."
 )
 
 
@@ -99,13 +103,30 @@ class Dream(click.Group):
         """Run the command that the arguments name, and exit."""
         given: dict[str, Any] = {}
         extra.update(standalone_mode=False, obj=given)
+        arguments = list(extra.get("args") or sys.argv[1:])
         try:
+            _check_encoding(arguments)
             code = super().main(*args, **extra)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost door
             if given.get("debug") and not isinstance(error, click.ClickException):
                 traceback.print_exc()
-            sys.exit(report(error))
+            code = report(error)
+            if given.get("as_json") or "--json" in arguments:
+                click.echo(json.dumps({"error": {"exit_code": int(code), "message": _message(error)}}, indent=2))
+            sys.exit(code)
         sys.exit(code if isinstance(code, int) else Exit.DONE)
+
+
+def _check_encoding(arguments: Sequence[str]) -> None:
+    for place, argument in enumerate(arguments, start=1):
+        if not argument.isascii() and any("\ud800" <= character <= "\udfff" for character in argument):
+            raise InvalidInput(f"argument {place}", "is not UTF-8", "write it in UTF-8")
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    return str(error) or type(error).__name__
 
 
 def report(error: BaseException) -> int:
@@ -146,5 +167,6 @@ def dream() -> None:
 
 
 def main() -> NoReturn:
-    """Run `dream` with the process's arguments."""
+    """Run `dream` with the process's arguments; asked to terminate, it ends as when interrupted."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     dream.main(prog_name="dream")

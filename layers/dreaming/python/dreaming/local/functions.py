@@ -12,6 +12,7 @@ from io import TextIOBase
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, TextIO
+from warnings import catch_warnings, filterwarnings
 
 from dreaming.errors import Misconfigured
 from dreaming.local.queue import Received
@@ -85,7 +86,9 @@ class Function:
         """Invoke the handler with a context that ends after the function's time-out."""
         context = LocalContext(self.name, request_id, monotonic() + self.timeout_seconds)
         # The structured log goes to standard output in Lambda; here that belongs to the command.
-        with redirect_stdout(self._log):
+        with redirect_stdout(self._log), catch_warnings():
+            # Metrics are switched off here, and an invocation that fails has none to miss.
+            filterwarnings("ignore", message="No application metrics", category=UserWarning)
             return self._handler(event, context)
 
     def close(self) -> None:
