@@ -8,10 +8,10 @@ import pytest
 import respx
 
 from dreaming.errors import Throttled
+from dreaming.models.endpoint import Endpoint
 from dreaming.models.keys import SecretKey
 from dreaming.models.offline import OfflineExtractor
 from dreaming.models.openai_compatible import OpenAIChatModel
-from dreaming.models.openai_endpoint import Endpoint
 from dreaming.models.protocols import ChatRequest, Passage, StopReason
 
 DAY = datetime(2024, 2, 9, tzinfo=UTC)

@@ -20,10 +20,11 @@ from dreaming.errors import (
     ProviderUnavailable,
     Throttled,
 )
+from dreaming.models.endpoint import Endpoint
 from dreaming.models.keys import SecretKey
 from dreaming.models.openai_compatible import OpenAIChatModel
-from dreaming.models.openai_endpoint import Endpoint, retry_after
 from dreaming.models.protocols import ChatAnswer, ChatRequest, StopReason
+from dreaming.models.retry_after import retry_after
 
 URL = "https://model.test/v1/chat/completions"
 KEY = "sk-very-secret-4711"

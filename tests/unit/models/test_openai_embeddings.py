@@ -10,8 +10,8 @@ import pytest
 import respx
 
 from dreaming.errors import Misconfigured, ProviderMisconfigured, ProviderUnavailable, Throttled
+from dreaming.models.endpoint import Endpoint
 from dreaming.models.openai_compatible import OpenAIEmbedder
-from dreaming.models.openai_endpoint import Endpoint
 
 URL = "https://model.test/v1/embeddings"
 

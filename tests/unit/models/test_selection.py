@@ -39,7 +39,7 @@ def test_a_script_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "error", "named"),
     [
-        ({"chat_provider": "oracle"}, InvalidInput, "choose offline, scripted or openai"),
+        ({"chat_provider": "oracle"}, InvalidInput, "choose offline, scripted, openai, bedrock or anthropic"),
         ({"chat_provider": "scripted"}, Misconfigured, "chat_script"),
         (
             {"chat_provider": "scripted", "chat_script": "/no/s.json"},
@@ -47,6 +47,8 @@ def test_a_script_answers(tmp_path: Path) -> None:
             "/no/s.json cannot be read",
         ),
         ({"chat_provider": "openai"}, Misconfigured, "chat_model"),
+        ({"chat_provider": "bedrock"}, Misconfigured, "set chat_model, for example to us.anthropic."),
+        ({"chat_provider": "anthropic"}, Misconfigured, "set chat_model, for example to claude-"),
         ({"chat_provider": "openai", "chat_model": "m", "chat_base_url": "localhost"}, InvalidInput, "chat_base_url"),
         ({"chat_provider": "openai", "chat_model": "m", "chat_base_url": "ftp://x/v1"}, InvalidInput, "http or https"),
         (
@@ -89,12 +91,51 @@ def test_a_local_server_works_without_a_key_and_never_sees_the_openai_key() -> N
     assert "max_tokens" in json.loads(route.calls.last.request.content)
 
 
+def test_every_choice_of_the_setting_is_built() -> None:
+    for provider in REGISTRY["chat_provider"].choices:
+        if provider != "scripted":
+            assert chosen(chat_provider=provider, chat_model="m-1").name.startswith(f"{provider}:")
+
+
+def test_anthropic_needs_a_key_at_the_first_call() -> None:
+    model = chosen({"OPENAI_API_KEY": "other"}, chat_provider="anthropic", chat_model="claude-1")
+    with pytest.raises(MissingKey, match="set DREAMING_KEY_ANTHROPIC or ANTHROPIC_API_KEY"):
+        model.answer(REQUEST)
+
+
+@respx.mock
+def test_anthropic_gets_the_organizations_key() -> None:
+    body = {"content": [{"type": "text", "text": "[]"}], "stop_reason": "end_turn"}
+    route = respx.post("https://api.anthropic.com/v1/messages").mock(return_value=httpx.Response(200, json=body))
+    environment = {"DREAMING_KEY_ANTHROPIC__ACME": "own", "ANTHROPIC_API_KEY": "general"}
+    model = chosen(environment, chat_provider="anthropic", chat_model="claude-1", chat_context_tokens=9_000)
+    assert (model.answer(REQUEST).model, model.context_tokens) == ("anthropic:claude-1", 9_000)
+    assert route.calls.last.request.headers["x-api-key"] == "own"
+
+
+def test_bedrock_is_one_object_for_all_organizations_of_a_process() -> None:
+    values = {"chat_provider": "bedrock", "chat_model": "m-1"}
+    assert chosen(**values) is chosen(**values)
+    assert chosen(**values) is not chosen(**values, chat_context_tokens=9_000)
+
+
 def test_the_default_loads_no_http_client_and_no_runtime() -> None:
     program = (
         "import sys; from dreaming.models.selection import chat_model; from dreaming.models.keys import *; "
         "chat_model({'chat_provider': 'offline', 'chat_context_tokens': 2000}, 'a', "
         "KeyResolver(EnvironmentKeys({}), clock=lambda: 0.0)); "
-        "print([name for name in ('httpx', 'onnxruntime', 'tokenizers') if name in sys.modules])"
+        "print([name for name in ('httpx', 'numpy', 'boto3', 'onnxruntime', 'tokenizers') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_choosing_bedrock_loads_no_boto3_before_the_first_call() -> None:
+    program = (
+        "import sys; from dreaming.models.selection import chat_model; from dreaming.models.keys import *; "
+        "chat_model({'chat_provider': 'bedrock', 'chat_model': 'm', 'chat_context_tokens': 2000}, 'a', "
+        "KeyResolver(EnvironmentKeys({}), clock=lambda: 0.0)); "
+        "print([name for name in ('httpx', 'numpy', 'boto3', 'botocore') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

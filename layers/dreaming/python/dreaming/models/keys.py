@@ -5,21 +5,24 @@ From the environment, the first that is set:
     DREAMING_KEY_<PROVIDER>__<ORG>   this organization only; see `variable_part` for how its id is written
     DREAMING_KEY_<PROVIDER>          every organization of the deployment
     OPENAI_API_KEY                   the usual name, for provider `openai` only
+    ANTHROPIC_API_KEY                the usual name, for provider `anthropic` only
 
-Provider `compatible` stands for any other OpenAI-compatible server, so that an OpenAI key is never sent
-to somebody else's address.
+`dreaming.models.secrets_manager` reads the same names from a secret, and `KeySources` asks one source
+after another. Provider `compatible` stands for any other OpenAI-compatible server, so that an OpenAI
+key is never sent to somebody else's address. Bedrock needs no key: it takes the AWS credentials of the
+process.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from dreaming.errors import InvalidInput, MissingKey
 
-_ORDINARY_NAMES = {"openai": "OPENAI_API_KEY"}
+_ORDINARY_NAMES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 class SecretKey:
@@ -65,6 +68,13 @@ def variable_part(text: str) -> str:
     return "".join(letter.upper() if letter in plain else f"_{ord(letter):X}_" for letter in text)
 
 
+def variable_names(org_id: str, provider: str) -> tuple[str, ...]:
+    """Return the names under which a key may stand, in the order in which they are looked up."""
+    general = f"DREAMING_KEY_{provider.upper()}"
+    ordinary = (_ORDINARY_NAMES[provider],) if provider in _ORDINARY_NAMES else ()
+    return (f"{general}__{variable_part(org_id)}", general, *ordinary)
+
+
 class EnvironmentKeys:
     """Reads keys from environment variables, as this module's documentation names them."""
 
@@ -74,10 +84,25 @@ class EnvironmentKeys:
 
     def read(self, org_id: str, provider: str) -> str | None:
         """Return the first variable that is set and not blank."""
-        general = f"DREAMING_KEY_{provider.upper()}"
-        names = (f"{general}__{variable_part(org_id)}", general, _ORDINARY_NAMES.get(provider, general))
-        values = (self._environment.get(name, "").strip() for name in names)
+        values = (self._environment.get(name, "").strip() for name in variable_names(org_id, provider))
         return next((value for value in values if value), None)
+
+
+class KeySources:
+    """Several sources as one: the first that has the key gives it.
+
+    A source that is down is an error even if a later one has a key, so that an outage never swaps an
+    organization's own key for the deployment's.
+    """
+
+    def __init__(self, sources: Sequence[KeySource]) -> None:
+        """Take the sources in the order in which they are asked."""
+        self._sources = tuple(sources)
+
+    def read(self, org_id: str, provider: str) -> str | None:
+        """Return the first key found; raises `Hold` when a source on the way to it is down."""
+        found = (source.read(org_id, provider) for source in self._sources)
+        return next((text for text in found if text is not None), None)
 
 
 class KeyResolver:
@@ -121,9 +146,11 @@ class KeyResolver:
         """Return the key of `org_id` for `provider`; raises `MissingKey` naming what to set."""
         key = self.resolve(org_id, provider)
         if key is None:
-            names = [f"DREAMING_KEY_{provider.upper()}"]
-            names += [_ORDINARY_NAMES[provider]] if provider in _ORDINARY_NAMES else []
-            raise MissingKey(f"No key for provider {provider!r}: set {' or '.join(names)}.")
+            _, *names = variable_names(org_id, provider)
+            raise MissingKey(
+                f"No key for provider {provider!r}: set {' or '.join(names)}, in the environment or in the "
+                "deployment's secret of provider keys."
+            )
         return key
 
 

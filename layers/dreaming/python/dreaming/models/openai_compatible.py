@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dreaming.errors import MalformedAnswer, Misconfigured, ModelTimeout, ProviderMisconfigured, ProviderUnavailable
-from dreaming.models.openai_endpoint import Endpoint, Refusal
+from dreaming.errors import MalformedAnswer, ModelTimeout, ProviderMisconfigured, ProviderUnavailable
+from dreaming.models.endpoint import Endpoint
 from dreaming.models.protocols import ChatAnswer, ChatRequest, StopReason
-
-_TOO_LONG = ("context_length", "context length", "context window", "too long", "too many tokens", "maximum length")
-_FILTERED = ("content_filter", "content_policy", "content management policy", "responsibleaipolicy")
+from dreaming.models.vectors import unit_rows
+from dreaming.models.wire import Refusal, answer_to_refusal, joined_text, object_rooted, token_count
 
 
 class OpenAIChatModel:
@@ -66,7 +65,7 @@ class OpenAIChatModel:
         try:
             answered = self._post(request)
         except Refusal as refusal:
-            return self._refused(refusal)
+            return answer_to_refusal(refusal, self.name)
         return _chat_answer(answered, self.name)
 
     def _post(self, request: ChatRequest) -> dict[str, Any]:
@@ -74,8 +73,8 @@ class OpenAIChatModel:
         try:
             return self._call(request, structured=structured, field=field)
         except Refusal as refusal:
-            names_format = structured and request.response_schema is not None and "response_format" in refusal.text
-            names_bound = field in refusal.text and "unsupported" in refusal.text
+            names_format = structured and request.response_schema is not None and refusal.names("response_format")
+            names_bound = refusal.names(field) and refusal.names("unsupported")
             if not names_format and not names_bound:
                 raise
         if names_format:
@@ -97,26 +96,9 @@ class OpenAIChatModel:
             body["response_format"] = _response_format(request.response_schema)
         return self._endpoint.post("/chat/completions", body, request.timeout)
 
-    def _refused(self, refusal: Refusal) -> ChatAnswer:
-        if any(mark in refusal.text for mark in _FILTERED):
-            return ChatAnswer("", StopReason.REFUSED, self.name)
-        if refusal.status == 413 or any(mark in refusal.text for mark in _TOO_LONG):
-            raise MalformedAnswer(
-                f"The request is longer than the model's window ({refusal}); lower the setting chat_context_tokens."
-            )
-        raise ProviderMisconfigured(f"The model server refuses the request: {refusal}.")
-
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the wire form of a schema; an array is wrapped, since the format's root is an object."""
-    if schema.get("type") == "array":
-        schema = {
-            "type": "object",
-            "properties": {"claims": dict(schema)},
-            "required": ["claims"],
-            "additionalProperties": False,
-        }
-    return {"type": "json_schema", "json_schema": {"name": "claims", "schema": dict(schema)}}
+    return {"type": "json_schema", "json_schema": {"name": "claims", "schema": object_rooted(schema)}}
 
 
 def _chat_answer(answered: Mapping[str, Any], name: str) -> ChatAnswer:
@@ -136,22 +118,15 @@ def _chat_answer(answered: Mapping[str, Any], name: str) -> ChatAnswer:
         text="" if refused else _text(message.get("content")),
         stop_reason=stop,
         model=name,
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cached_input_tokens=_count(details.get("cached_tokens")) if isinstance(details, dict) else 0,
+        input_tokens=token_count(usage.get("prompt_tokens")),
+        output_tokens=token_count(usage.get("completion_tokens")),
+        cached_input_tokens=token_count(details.get("cached_tokens")) if isinstance(details, dict) else 0,
     )
 
 
 def _text(content: object) -> str:
     """Return the text of a message: a string, a list of parts, or nothing."""
-    if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict))
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
-
-
-def _count(tokens: object) -> int:
-    return tokens if isinstance(tokens, int) and tokens > 0 else 0
+    return content if isinstance(content, str) else joined_text(content)
 
 
 class OpenAIEmbedder:
@@ -208,7 +183,7 @@ class OpenAIEmbedder:
             raise ProviderUnavailable(str(problem)) from None
         except Refusal as refusal:
             raise ProviderMisconfigured(f"The embedding server refuses the request: {refusal}.") from None
-        return _unit_rows(_in_order(answered, len(texts)), self._dimension)
+        return unit_rows(_in_order(answered, len(texts)), self._dimension)
 
 
 def _in_order(answered: Mapping[str, Any], expected: int) -> list[Any]:
@@ -220,23 +195,3 @@ def _in_order(answered: Mapping[str, Any], expected: int) -> list[Any]:
     if len(entries) != expected or set(by_index) != set(range(expected)):
         raise ProviderUnavailable(f"The embedding server answered {len(entries)} vectors for {expected} texts.")
     return [by_index[place] for place in range(expected)]
-
-
-def _unit_rows(vectors: list[Any], dimension: int) -> NDArray[np.float32]:
-    for vector in vectors:
-        if not isinstance(vector, list):
-            raise ProviderUnavailable("The embedding server answered something that is no vector.")
-        if len(vector) != dimension:
-            raise Misconfigured(
-                f"The embedding model answers {len(vector)} dimensions, but {dimension} are set up; "
-                "choose the model of the stored vectors, or set up the other dimension and embed anew."
-            )
-    try:
-        rows = np.array(vectors, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ProviderUnavailable("The embedding server answered a vector that holds no numbers.") from None
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (lengths == 0).any():
-        raise ProviderUnavailable("The embedding server answered a vector of zeros or without a number.")
-    unit: NDArray[np.float32] = (rows / lengths).astype(np.float32)
-    return unit

@@ -67,11 +67,16 @@ _SETTINGS = (
     _setting(
         "chat_provider",
         "offline",
-        "Where claims are extracted: offline rules, a script, or an OpenAI-compatible server.",
+        "Where claims are extracted: offline rules, a script, an OpenAI-compatible server, Bedrock, or Anthropic.",
         "dreaming.models.selection",
-        choices=("offline", "scripted", "openai"),
+        choices=("offline", "scripted", "openai", "bedrock", "anthropic"),
     ),
-    _setting("chat_model", "", "The provider's name of the chat model.", "dreaming.models.selection"),
+    _setting(
+        "chat_model",
+        "",
+        "The provider's name of the chat model; for Bedrock, the id or ARN of a model or inference profile.",
+        "dreaming.models.selection",
+    ),
     _setting(
         "chat_base_url",
         "https://api.openai.com/v1",
@@ -170,6 +175,27 @@ _SETTINGS = (
         "Longest note accepted; a longer one is refused at the door.",
         "dreaming.notes.service",
         between=(1_000, 10_000_000),
+    ),
+    _setting(
+        "api_org_claim",
+        "org_id",
+        "The claim of a caller's token that names the organization.",
+        "dreaming.api.routes",
+        organization=False,
+    ),
+    _setting(
+        "api_user_claim",
+        "sub",
+        "The claim of a caller's token that names the user, whose private slices are then visible.",
+        "dreaming.api.routes",
+        organization=False,
+    ),
+    _setting(
+        "api_iam_organization",
+        "",
+        "The organization of callers with AWS credentials; they are no user. Empty: such callers are refused.",
+        "dreaming.api.routes",
+        organization=False,
     ),
 )
 

@@ -1,4 +1,4 @@
-"""One HTTP call to an OpenAI-compatible server, and what each way of failing means.
+"""One HTTP call to a model server, and what each way of failing means.
 
 Neither key nor note text reaches a log or an error: servers echo both, so of an error body only the
 machine words `code`, `type` and `param` are repeated.
@@ -11,33 +11,24 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
 from dreaming.errors import MissingKey, ModelTimeout, ProviderMisconfigured, ProviderUnavailable, Throttled
 from dreaming.models.keys import SecretKey
+from dreaming.models.retry_after import retry_after
+from dreaming.models.wire import Refusal
 
 _MAX_BODY = 16 * 1024 * 1024  # bytes; the longest useful answers are a hundredth of it
 _CONNECT_SECONDS = 10.0
-_LONGEST_WAIT = 86_400.0
 _MACHINE_WORD = re.compile(r"[A-Za-z][\w.\[\]-]{0,59}\Z")
 _TRANSIENT_CLIENT_ERRORS = frozenset((408, 409, 425))
 
 
-class Refusal(Exception):
-    """The server refused the request itself (400, 413, 422): `words` are its machine words.
-
-    `text` is its whole message in lower case, to look for causes in; it is never shown.
-    """
-
-    def __init__(self, status: int, words: str, text: str) -> None:
-        """Keep the status and the words; only those are in the message."""
-        super().__init__(f"HTTP {status} ({words or 'no reason given'})")
-        self.status = status
-        self.words = words
-        self.text = text
+def bearer(key: SecretKey | None) -> dict[str, str]:
+    """Return the header of RFC 6750, or none without a key."""
+    return {"Authorization": f"Bearer {key.reveal()}"} if key else {}
 
 
 class Endpoint:
@@ -48,13 +39,15 @@ class Endpoint:
         base_url: str,
         key: Callable[[], SecretKey | None],
         *,
+        headers: Callable[[SecretKey | None], Mapping[str, str]] = bearer,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         clock: Callable[[], float] = time.monotonic,
         max_body: int = _MAX_BODY,
     ) -> None:
-        """Take the address, who gives the key at each call, and the clocks."""
+        """Take the address, who gives the key at each call, the headers that carry it, and the clocks."""
         self._base_url = base_url.rstrip("/")
         self._key = key
+        self._headers = headers
         self._now = now
         self._clock = clock
         self._max_body = max_body
@@ -73,8 +66,7 @@ class Endpoint:
         Raises `Refusal`, and `Throttled`, `MissingKey`, `ProviderMisconfigured`, `ProviderUnavailable`
         or `ModelTimeout` for what is not about this request.
         """
-        key = self._key()
-        headers = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
+        headers = dict(self._headers(self._key()))
         limits = httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
         deadline = self._clock() + timeout
         try:
@@ -126,23 +118,9 @@ class Endpoint:
             raise MissingKey(f"The model server refuses the key ({said}).")
         if status in (400, 413, 422):
             raise Refusal(status, words, content.decode("utf-8", "replace").casefold())
+        if status == httpx.codes.PAYMENT_REQUIRED:
+            raise ProviderMisconfigured(f"The model server asks for payment ({said}): see to the account's billing.")
         raise ProviderMisconfigured(f"The model server knows no such model or address ({said}).")
-
-
-def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds to wait by `Retry-After`, as seconds or as an HTTP date (RFC 9110, 10.2.3).
-
-    At most a day; None when the header is absent or unreadable.
-    """
-    text = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d{1,6})?", text):
-        return min(float(text), _LONGEST_WAIT)
-    try:
-        until = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max((until - now).total_seconds(), 0.0), _LONGEST_WAIT)
 
 
 def _parsed(content: bytes) -> dict[str, Any] | None:
