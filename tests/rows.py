@@ -48,6 +48,8 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         "note_versions": in_slice
         | {"note_id": note_id, "version": 1, "sequence": 1, "occurred_at": NOW, "occurred_offset": 0}
         | {"text": text, "replaced_at": NOW},
+        "connector_positions": in_slice
+        | {"connector": "c", "source": "s", "location": "l", "entry": "e", "mark": Jsonb({}), "saved_at": NOW},
         "dream_cursor": in_slice | {"pass": "consolidation"},
         "dream_runs": in_slice
         | {"run_id": uuid4(), "pass": "consolidation", "generation": 1, "status": "running"}

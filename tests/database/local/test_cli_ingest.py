@@ -157,3 +157,76 @@ def test_a_file_without_permission_is_an_error_without_a_traceback(dream: Dream,
     file.write_text(row(1))
     file.chmod(0)
     assert "notes.jsonl" in dream("ingest", "jsonl", str(file), *FIELDS, code=2).stderr
+
+
+def test_only_what_is_new_is_read_and_a_full_reading_is_still_possible(dream: Dream, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text(row(1) + "\n{broken\n")
+    ingest = ("ingest", "jsonl", str(file), *FIELDS)
+    assert dream.json(*ingest)["counts"]["created"] == 1
+    with file.open("a") as more:
+        more.write(row(2) + "\n")
+    found = dream.json(*ingest, "--incremental")
+    assert found["counts"] == {"created": 1, "edited": 0, "reinstated": 0, "unchanged": 0, "skipped": 0}
+    assert sum(dream.json(*ingest, "--incremental")["counts"].values()) == 0
+    whole = dream.json(*ingest)["counts"]
+    assert (whole["created"], whole["unchanged"], whole["skipped"]) == (0, 2, 1)
+
+
+def test_each_slice_remembers_for_itself(dream: Dream, repository: Path) -> None:
+    ingest = ("ingest", "git", str(repository), "--incremental")
+    assert dream.json(*ingest)["counts"]["created"] == 2
+    assert dream.json(*ingest, "--org", "other")["counts"]["created"] == 2
+    assert dream.json(*ingest, "--scope", "private", "--user", "ana")["counts"]["created"] == 2
+    commit(repository, "Add a button")
+    assert dream.json(*ingest)["counts"]["created"] == 1
+    assert sum(dream.json(*ingest)["counts"].values()) == 0
+
+
+def test_a_markdown_folder_whose_files_come_and_go(dream: Dream, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    (folder / "house").mkdir(parents=True)
+    (folder / "house" / "rent.md").write_text("# Rent\n\nDue on Monday.")
+    (folder / "plan.md").write_text("We ship on Friday.")
+    ingest = ("ingest", "markdown", str(folder), "--incremental")
+    (folder / "picture.png").write_bytes(b"PNG")
+    assert dream.json(*ingest)["counts"]["created"] == 2
+    assert dream.json(*ingest)["counts"]["skipped"] == 1
+    (folder / "house" / "rent.md").unlink()
+    found = dream.json(*ingest)
+    assert (found["missing"], found["withdrawn"]) == (["house/rent.md"], 0)
+    shown = dream(*ingest).stdout
+    assert "1 file gone" in shown
+    assert "--withdraw-missing" in shown
+    assert dream.json(*ingest, "--withdraw-missing")["withdrawn"] == 1
+    notes = dream.json("status")["slices"][0]["notes"]
+    assert (notes["total"], notes["withdrawn"]) == (1, 1)
+    assert dream.json(*ingest)["missing"] == []
+    (folder / "house" / "rent.md").write_text("# Rent\n\nDue on Monday.")
+    assert dream.json(*ingest)["counts"]["reinstated"] == 1
+
+
+def test_a_folder_without_any_file_withdraws_nothing(dream: Dream, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "plan.md").write_text("We ship on Friday.")
+    ingest = ("ingest", "markdown", str(folder))
+    dream(*ingest)
+    (folder / "plan.md").unlink()
+    assert "no file is left" in dream(*ingest, "--withdraw-missing", code=2).stderr
+    assert dream.json("status")["slices"][0]["notes"]["total"] == 1
+
+
+def test_mailboxes_with_senders_that_are_trusted(dream: Dream, tmp_path: Path) -> None:
+    mails = [
+        f"From x Tue Mar  5 10:00:0{number} 2024\nFrom: {sender}\nDate: Tue, 5 Mar 2024 10:00:00 +0100\n"
+        f"Message-ID: <m{number}@x>\nSubject: Plan\n\nWe ship on Friday.\n\n"
+        for number, sender in enumerate(("ana@example.com", "eve@evil.test"))
+    ]
+    (tmp_path / "Inbox").write_text("".join(mails))
+    (tmp_path / "Archive").write_text(mails[0])
+    files = (str(tmp_path / "Inbox"), str(tmp_path / "Archive"))
+    found = dream.json("ingest", "mbox", *files, "--trusted-sender", "example.com")
+    assert (found["counts"]["created"], found["counts"]["unchanged"]) == (2, 1)
+    assert sum(dream.json("ingest", "mbox", files[1], "--incremental")["counts"].values()) == 1
+    assert "trusted_senders" in dream("ingest", "mbox", *files, "--trusted-sender", "*", code=2).stderr

@@ -65,6 +65,10 @@ class Output:
         """Print a line as it is."""
         self.show(styled(text, style))
 
+    def whole(self, text: str) -> None:
+        """Print a line that people copy: never wrapped."""
+        sys.stdout.write(f"{text}\n")
+
     def show(self, *shown: RenderableType) -> None:
         """Print tables and styled text; where no terminal pads them, lines end where their text does."""
         console = self.console

@@ -95,14 +95,17 @@ def judge(sentence: Sentence, day: date) -> Finding | None:
     if not _readable(reading) or cues.JOKE.search(sentence.text) or cues.JOKE.match(sentence.next_text):
         return None
     if reading.voice is Voice.COMMIT:
-        if cues.TRIVIAL_COMMIT.search(reading.text):
-            return None
-        if finding := _judge_commit(reading):
+        trivial = cues.TRIVIAL_COMMIT.search(reading.text)
+        finding = None if trivial else _judge_commit(reading)
+        if trivial or finding:
             return finding
     if not _meant(reading) or not _stands_alone(reading) or not _lasting(reading):
         return None
     kind = _kind(reading)
-    return _finding(reading, kind, day) if kind else None
+    # "Where none is wanted" in a commit tells nobody's taste.
+    if kind is None or (kind is Kind.PREFERENCE and reading.voice is Voice.COMMIT):
+        return None
+    return _finding(reading, kind, day)
 
 
 def opens_commit(sentence: Sentence) -> bool:

@@ -8,7 +8,8 @@ From a function:
 From a file (JSON, or JSONL with one rule a line), see `Rule`:
 
     {"rules": [{"when": "greyhound", "claims": []},
-               {"pattern": "(?i)postgres", "claims": [{"kind": "decision", "statement": "...", "quote": "..."}]},
+               {"pattern": "(?i)postgres", "claims": [
+                   {"kind": "decision", "statement": "...", "quote": "...", "confidence": 0.9}]},
                {"when": "poison", "answer": "not JSON at all"},
                {"when": "flaky", "fail": "throttled", "retry_after": 7, "times": 2}],
      "default": {"claims": []}}

@@ -61,12 +61,14 @@ def beliefs(
         )
         return
     if not page.beliefs:
-        session.output.line("No belief matches." if words or kind or min_confidence else "Nothing is believed yet.")
+        narrowed = words or kind or min_confidence or cursor
+        none = "Nothing is archived." if archived else "Nothing is believed yet."
+        session.output.line("No belief matches." if narrowed else none)
         session.output.line(f"See what waits: {session.invocation} status")
         return
     show_beliefs(session, page.beliefs)
     if page.next_cursor:
-        session.output.line(f"More: the same command with --cursor {page.next_cursor}")
+        session.output.whole(f"More: the same command with --cursor {page.next_cursor}")
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.beliefs[0].belief.belief_id)}")
 
 

@@ -16,8 +16,8 @@ from dreaming.errors import InvalidInput, Misconfigured
 from dreaming.local.commands.beliefs import belief_document, show_beliefs
 from dreaming.local.commands.command import DreamCommand
 from dreaming.local.commands.drain import PASS, Drained, drain_all, show_stopped
-from dreaming.local.commands.ingest import Ingested, ingest_readings
-from dreaming.local.commands.session import Session, open_session
+from dreaming.local.commands.readings import Ingested, ingest_readings
+from dreaming.local.commands.session import Session, open_session, program
 from dreaming.local.commands.why import conflict_reason, explanation_document, show_explanation
 from dreaming.local.home import keep_variable
 from dreaming.local.output import counted, short_id, styled, table
@@ -285,7 +285,7 @@ def _show_next(session: Session, shown: Shown) -> None:
         session.output.line(f"  {session.invocation + ' ' + command:<34} {sentence}")
     session.output.line("  Your own notes, without --demo:", "dim")
     for line in ("ingest git PATH", *(f"settings set {name} true" for name in _SWITCHES), "drain"):
-        session.output.line(f"  dream {line}")
+        session.output.line(f"  {program()} {line}")
 
 
 def _title(session: Session, title: str, remark: str) -> None:

@@ -166,6 +166,8 @@ def show_drained(session: Session, drained: Drained) -> None:
             f"{totals['beliefs_restored']:,} restored, {totals['beliefs_archived']:,} archived, "
             f"{counted(totals['conflict_candidates'], 'conflict candidate')}"
         )
+        if totals["beliefs_archived"]:
+            output.line("  archived: faded already, because their notes are old, or left without a source")
         rules = ", ".join(f"{rule} {count:,}" for rule, count in drained.rejected_by_rule.items())
         output.line(
             f"{counted(totals['claims_extracted'], 'claim')} extracted, {totals['claims_rejected']:,} rejected"

@@ -1,63 +1,39 @@
-"""`dream ingest`: notes from a git history, transcripts and JSON lines."""
+"""`dream ingest`: notes from git histories, Markdown, mail, transcripts and JSON lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Any, TypeVar
 
 import click
 
-from dreaming.errors import Hold, InvalidInput
+from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamFamily, with_session
+from dreaming.local.commands.readings import finish, ingest_readings, moment, withdraw_missing, zone_of
 from dreaming.local.commands.session import Session
-from dreaming.local.output import counted
-
-if TYPE_CHECKING:
-    from dreaming.database import Database
-    from dreaming.local.output import ShowProgress
-    from dreaming.notes.connectors.records import Reading, Skipped
-    from dreaming.notes.records import IncomingNote, IngestCounts
-
-NOTES_PER_TRANSACTION = 500
-CHARACTERS_PER_TRANSACTION = 20_000_000
-SKIPPED_SHOWN = 20
-
-_NOTHING_READ = 2
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Ingested:
-    """What came of some readings: counts, and every place that did not become a note."""
-
-    counts: IngestCounts
-    skipped: tuple[Skipped, ...]
-
-    @property
-    def notes(self) -> int:
-        """How many notes were stored or found unchanged."""
-        counts = self.counts
-        return counts.created + counts.edited + counts.reinstated + counts.unchanged
 
 
 @click.group(
     cls=DreamFamily,
     examples="""
-    dream ingest git ~/code/shop                  # one note for each commit
-    dream ingest transcript meetings/             # .vtt, .srt and `Speaker: text` files
-    dream ingest jsonl chats.jsonl.gz --id-field id --text-field messages --time-field date
+    dream ingest git ~/code/shop          # one note for each commit
+    dream ingest markdown ~/vault         # one note for each file
+    dream ingest mbox Inbox --trusted-sender example.com
+    dream ingest transcript meetings/     # .vtt, .srt and `Speaker: text` files
+    dream ingest jsonl chats.jsonl.gz --id-field id --time-field date
     """,
 )
 def ingest() -> None:
     """Bring in notes. Repeating an ingest changes nothing; changed text becomes a new version.
 
     What cannot be read is skipped and listed; the rest goes in. Notes are stored in transactions of
-    500, so an interrupted ingest is repeated, not mended.
+    500, so an interrupted ingest is repeated, not mended. With --incremental only what is new since
+    the last ingest is read, with or without that option then.
     """
 
 
@@ -71,6 +47,12 @@ def _trust_option(command: F) -> F:
     )(command)
 
 
+def _incremental_option(command: F) -> F:
+    return click.option("--incremental", is_flag=True, help="Read only what is new or changed since the last ingest.")(
+        command
+    )
+
+
 @ingest.command(
     examples="""
     dream ingest git .                            # the history of this repository
@@ -82,10 +64,20 @@ def _trust_option(command: F) -> F:
 @click.option("--name", metavar="NAME", help="Name of the source, git:NAME; else the folder's name.")
 @click.option("--merges", is_flag=True, help="Merge commits too.")
 @_trust_option
+@_incremental_option
 @with_session
-def git(session: Session, repository: Path, since: str | None, name: str | None, merges: bool, trust: str) -> int:
+def git(
+    session: Session,
+    repository: Path,
+    since: str | None,
+    name: str | None,
+    merges: bool,
+    trust: str,
+    incremental: bool,
+) -> int:
     """Bring in the commits reachable from HEAD of the repository at PATH, one note each."""
     from dreaming.notes.connectors.git import read_git
+    from dreaming.notes.connectors.service import marks_opener
     from dreaming.notes.records import Trust
 
     with session.database() as database:
@@ -97,8 +89,9 @@ def git(session: Session, repository: Path, since: str | None, name: str | None,
             since=moment("--since", since, UTC),
             merges=merges,
             trust=Trust(trust),
+            open_marks=marks_opener(database, session.key, incremental=incremental),
         )
-        return _finish(session, ingest_readings(session, database, "ingest git", [reading], limit))
+        return finish(session, ingest_readings(session, database, "ingest git", [reading], limit))
 
 
 @ingest.command(
@@ -113,6 +106,7 @@ def git(session: Session, repository: Path, since: str | None, name: str | None,
 @click.option("--source", metavar="NAME", default="transcript", show_default=True, help="Name of the source.")
 @click.option("--window-characters", type=click.IntRange(1), help="How much of a conversation is one note.")
 @_trust_option
+@_incremental_option
 @with_session
 def transcript(
     session: Session,
@@ -122,8 +116,10 @@ def transcript(
     source: str,
     window_characters: int | None,
     trust: str,
+    incremental: bool,
 ) -> int:
     """Bring in transcripts: WebVTT, SubRip, or text with `Speaker: text` lines, and folders of them."""
+    from dreaming.notes.connectors.service import marks_opener
     from dreaming.notes.connectors.transcript import TranscriptOptions, read_transcripts
     from dreaming.notes.records import Trust
 
@@ -140,15 +136,18 @@ def transcript(
         )
         if window_characters is not None:
             options = replace(options, window_characters=window_characters)
-        readings = [read_transcripts(path.expanduser(), options) for path in paths]
-        return _finish(session, ingest_readings(session, database, "ingest transcript", readings, limit))
+        open_marks = marks_opener(database, session.key, incremental=incremental)
+        readings = [read_transcripts(path.expanduser(), options, open_marks) for path in paths]
+        return finish(session, ingest_readings(session, database, "ingest transcript", readings, limit))
 
 
 @ingest.command(
     examples="""
-    dream ingest jsonl mails.jsonl --id-field message_id --text-field subject --text-field body \\
-        --time-field date --author-field from --trust untrusted
-    dream ingest jsonl chats.jsonl.gz --text-field turns --window-characters 3000 --default-time 2024-01-01
+    dream ingest jsonl notes.jsonl --id-field id --time-field date
+    dream ingest jsonl mails.jsonl.gz --text-field subject --text-field body \\
+        --id-field message_id --time-field date --author-field from --trust untrusted
+    dream ingest jsonl chats.jsonl --text-field turns --window-characters 3000 \\
+        --default-time 2024-01-01
     """,
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
@@ -165,13 +164,15 @@ def transcript(
 @click.option("--source", metavar="NAME", help="Name of the source; else jsonl: and the file's name.")
 @click.option("--window-characters", type=click.IntRange(1), help="Splits a list of turns into notes of this size.")
 @_trust_option
+@_incremental_option
 @with_session
-def jsonl(session: Session, /, file: Path, **given: Any) -> int:
+def jsonl(session: Session, /, file: Path, incremental: bool, **given: Any) -> int:
     """Bring in a file of JSON lines, plain or gzip, one note for each line.
 
     FIELD names a field of the object on each line; a.b is field b of the object in a.
     """
     from dreaming.notes.connectors.jsonl import JsonlOptions, read_jsonl
+    from dreaming.notes.connectors.service import marks_opener
     from dreaming.notes.records import Trust
 
     if not given["time_field"] and not given["default_time"]:
@@ -190,99 +191,78 @@ def jsonl(session: Session, /, file: Path, **given: Any) -> int:
                 "max_note_characters": limit,
             }
         )
-        reading = read_jsonl(file.expanduser(), options)
-        return _finish(session, ingest_readings(session, database, "ingest jsonl", [reading], limit))
+        open_marks = marks_opener(database, session.key, incremental=incremental)
+        reading = read_jsonl(file.expanduser(), options, open_marks)
+        return finish(session, ingest_readings(session, database, "ingest jsonl", [reading], limit))
 
 
-def ingest_readings(
-    session: Session, database: Database, title: str, readings: Sequence[Reading], max_note_characters: int
-) -> Ingested:
-    """Store what the readings yield, 500 notes to a transaction, showing how far they are.
+@ingest.command(
+    examples="""
+    dream ingest markdown ~/vault --timezone Europe/Brussels
+    dream ingest markdown docs --source handbook --incremental --withdraw-missing
+    """,
+)
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option("--source", metavar="NAME", help="Name of the source; else markdown: and the folder's name.")
+@click.option("--timezone", metavar="ZONE", default="UTC", show_default=True, help="Of times without an offset.")
+@click.option("--withdraw-missing", "withdraws", is_flag=True, help="Withdraw notes whose files are gone.")
+@_trust_option
+@_incremental_option
+@with_session
+def markdown(
+    session: Session,
+    folder: Path,
+    source: str | None,
+    timezone: str,
+    withdraws: bool,
+    trust: str,
+    incremental: bool,
+) -> int:
+    """Bring in the Markdown files in FOLDER and its subfolders, one note each, with their front matter."""
+    from dreaming.notes.connectors.markdown import MarkdownOptions, read_markdown
+    from dreaming.notes.connectors.service import marks_opener
+    from dreaming.notes.records import Trust
 
-    Raises:
-        Hold: the database went away; the message says how many notes were stored before.
-    """
-    from dreaming.notes.records import IngestCounts
-
-    total = sum(reading.total for reading in readings)
-    units = {reading.unit for reading in readings}
-    unit = units.pop() if len(units) == 1 else "items"
-    counts = IngestCounts()
-    skipped: list[Skipped] = []
-    with session.output.progress(title, total, unit) as show:
-        before = 0
-        for reading in readings:
-            for batch in _batches(reading, skipped):
-                try:
-                    counts += _store(session, database, batch, max_note_characters)
-                except Hold as hold:
-                    stored = counts.created + counts.edited + counts.reinstated
-                    raise type(hold)(f"{hold} ({counted(stored, 'note')} stored before; repeat the command)") from hold
-                _show(show, before + reading.done, counts, skipped)
-            before += reading.total
-        _show(show, total, counts, skipped)
-    return Ingested(replace(counts, skipped=len(skipped)), tuple(skipped))
-
-
-def moment(option: str, written: str | None, zone: tzinfo) -> datetime | None:
-    """Read a date or time of the command line; one without an offset is of `zone`."""
-    from dreaming.notes.connectors.times import parse_moment
-
-    if written is None:
-        return None
-    read = parse_moment(written, zone)
-    if read is None:
-        raise InvalidInput(option, f"is {written[:60]!r}", "write it as 2026-03-05 or 2026-03-05T14:00+01:00")
-    return read
+    zone = zone_of(timezone)
+    with session.database() as database:
+        limit = session.longest_note(database)
+        options = MarkdownOptions(max_note_characters=limit, source=source, timezone=zone, trust=Trust(trust))
+        open_marks = marks_opener(database, session.key, incremental=incremental)
+        reading = read_markdown(folder.expanduser(), options, open_marks)
+        ingested = ingest_readings(session, database, "ingest markdown", [reading], limit)
+        return finish(session, withdraw_missing(session, database, reading, ingested) if withdraws else ingested)
 
 
-def zone_of(name: str) -> tzinfo:
-    """Return the time zone of a name such as `Europe/Brussels`."""
-    if name.upper() == "UTC":
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidInput("--timezone", f"is {name[:60]!r}", "use a name such as Europe/Brussels") from error
+@ingest.command(
+    examples="""
+    dream ingest mbox ~/mail/Inbox --trusted-sender example.com
+    dream ingest mbox list.mbox.gz --source gardens --incremental
+    """,
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--source", metavar="NAME", default="mail", show_default=True, help="Name of the source.")
+@click.option(
+    "--trusted-sender",
+    "trusted_senders",
+    metavar="PATTERN",
+    multiple=True,
+    help="Repeatable; ana@example.com, example.com or *.example.com. All others are untrusted.",
+)
+@_incremental_option
+@with_session
+def mbox(
+    session: Session, files: Sequence[Path], source: str, trusted_senders: tuple[str, ...], incremental: bool
+) -> int:
+    """Bring in the messages of mailboxes, plain or gzip, without what they quote, one note each."""
+    from dreaming.notes.connectors.mbox import MboxOptions, read_mbox
+    from dreaming.notes.connectors.service import marks_opener
 
-
-def _batches(reading: Reading, skipped: list[Skipped]) -> Iterable[list[IncomingNote]]:
-    from dreaming.notes.records import IncomingNote
-
-    batch: list[IncomingNote] = []
-    characters = 0
-    for item in reading:
-        if not isinstance(item, IncomingNote):
-            skipped.append(item)
-            continue
-        batch.append(item)
-        characters += len(item.text)
-        if len(batch) == NOTES_PER_TRANSACTION or characters > CHARACTERS_PER_TRANSACTION:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
-
-
-def _store(
-    session: Session, database: Database, notes: Sequence[IncomingNote], max_note_characters: int
-) -> IngestCounts:
-    from dreaming.identifiers import uuid7
-    from dreaming.notes.service import ingest as ingest_notes
-
-    return ingest_notes(
-        database,
-        session.key,
-        notes,
-        now=session.now(),
-        new_id=uuid7,
-        max_note_characters=max_note_characters,
-    )
-
-
-def _show(show: ShowProgress, done: int, counts: IngestCounts, skipped: Sequence[Skipped]) -> None:
-    new = counts.created + counts.edited + counts.reinstated
-    show(done, detail=f"{new:,} stored, {counts.unchanged:,} unchanged, {len(skipped):,} skipped")
+    with session.database() as database:
+        limit = session.longest_note(database)
+        options = MboxOptions(max_note_characters=limit, source=source, trusted_senders=trusted_senders)
+        open_marks = marks_opener(database, session.key, incremental=incremental)
+        readings = [read_mbox(file.expanduser(), options, open_marks) for file in files]
+        return finish(session, ingest_readings(session, database, "ingest mbox", readings, limit))
 
 
 def _check_names(paths: Sequence[Path]) -> None:
@@ -296,28 +276,3 @@ def _check_names(paths: Sequence[Path]) -> None:
                 "ingest their common folder, or each with a --source of its own",
             )
         seen[path.name] = path
-
-
-def _finish(session: Session, ingested: Ingested) -> int:
-    """Print what was ingested; the exit code says when nothing at all could be read."""
-    if session.output.as_json:
-        session.output.document({"slice": session.key, "counts": ingested.counts, "skipped": ingested.skipped})
-    else:
-        show_ingested(session, ingested)
-    return _NOTHING_READ if ingested.skipped and not ingested.notes else 0
-
-
-def show_ingested(session: Session, ingested: Ingested) -> None:
-    """Print the counts, and the first places that were skipped with the reasons."""
-    counts, output = ingested.counts, session.output
-    parts = [f"{counts.created:,} created", f"{counts.edited:,} edited"]
-    parts += [f"{counts.reinstated:,} reinstated"] if counts.reinstated else []
-    parts += [f"{counts.unchanged:,} unchanged", f"{counts.skipped:,} skipped"]
-    output.line(f"{counted(ingested.notes, 'note')}: {', '.join(parts)}")
-    for place in ingested.skipped[:SKIPPED_SHOWN]:
-        output.line(f"  skipped {place.location}: {place.reason}", "yellow")
-    rest = len(ingested.skipped) - SKIPPED_SHOWN
-    if rest > 0:
-        output.line(f"  and {rest:,} more; --json lists all", "yellow")
-    if counts.created or counts.edited or counts.reinstated:
-        output.line(f"Next: {session.invocation} drain")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from functools import cached_property
 from getpass import getuser
 from pathlib import Path
 from shlex import quote
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from dreaming.errors import InvalidInput, Misconfigured
@@ -30,6 +32,16 @@ DEMO = "demo"
 WAIT_SECONDS = 30.0
 
 _DEPLOYMENT = ("DREAMING_", "QUOXDREAM_", "QM_LTM_")
+
+
+def program() -> str:
+    """Return how the shell finds this program: by name, or by the path under which it runs."""
+    if which("dream"):
+        return "dream"
+    path = Path(sys.argv[0])
+    if path.name != "dream":
+        return "dream"
+    return quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,7 @@ class Session:
     @property
     def invocation(self) -> str:
         """How commands on the same installation begin, for hints."""
-        parts = ["dream"]
+        parts = [program()]
         parts += ["--home", quote(self.given_home)] if self.given_home else []
         parts += ["--demo"] if self.is_demo else []
         parts += ["--org", quote(self.org)] if self.org != (DEMO if self.is_demo else DEFAULT_ORG) else []

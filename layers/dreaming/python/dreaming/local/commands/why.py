@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dreaming.errors import InvalidInput
 from dreaming.local.commands.beliefs import belief_document
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.session import Session
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from dreaming.api.records import Arithmetic, ConflictReading, Explanation, SourceReading
+    from dreaming.api.service import Reader
 
 _EVENTS_SHOWN = 20
+_MATCHES_TOLD = 6
+_AN_ID = re.compile(r"…?[0-9a-fA-F-]{4,36}")
 
 
 @click.command(
@@ -26,23 +31,42 @@ _EVENTS_SHOWN = 20
     examples="""
     dream why 4f1c09ab                 # the end of an id, as `dream beliefs` shows it
     dream why 0199c7f2-6f3a            # or its beginning
+    dream why watertight               # or words: the surest belief that has them all
     dream why 4f1c09ab --json
     """,
 )
-@click.argument("belief_id", metavar="BELIEF_ID")
+@click.argument("wanted", metavar="BELIEF_ID|WORD...", nargs=-1, required=True)
 @with_session
-def why(session: Session, belief_id: str) -> None:
+def why(session: Session, wanted: tuple[str, ...]) -> None:
     """Show why a belief is believed.
 
     From each quote in the context of its note to the run that read it, how the confidence comes
     about, what happened to the belief, and what may contradict it.
     """
     with session.database() as database:
-        explanation = session.reader(database).explain(belief_id)
+        reader = session.reader(database)
+        explanation = reader.explain(_belief_id(session, reader, wanted))
     if session.output.as_json:
         session.output.document(explanation_document(explanation))
     else:
         show_explanation(session, explanation)
+
+
+def _belief_id(session: Session, reader: Reader, wanted: tuple[str, ...]) -> str:
+    """Return the id that was given, or that of the surest live belief with all the words."""
+    if len(wanted) == 1 and _AN_ID.fullmatch(wanted[0]):
+        return wanted[0]
+    from dreaming.api.beliefs.store import BeliefFilter
+
+    words = tuple(word for word in wanted if word.strip())
+    found = reader.beliefs(session.key, BeliefFilter(words), limit=_MATCHES_TOLD, cursor=None).beliefs if words else []
+    if not found:
+        problem = f"no belief has the words {' '.join(wanted)[:60]!r}"
+        raise InvalidInput("WORD", problem, f"see {session.invocation} beliefs")
+    if len(found) > 1:
+        others = ", ".join(short_id(one.belief.belief_id) for one in found[1:])
+        session.output.notice(f"The surest of several; also {others}")
+    return str(found[0].belief.belief_id)
 
 
 def explanation_document(explanation: Explanation) -> dict[str, Any]:

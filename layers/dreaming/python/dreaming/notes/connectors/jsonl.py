@@ -12,6 +12,7 @@ from typing import Any
 
 from dreaming.errors import InvalidInput
 from dreaming.notes.connectors.lines import Line, read_lines
+from dreaming.notes.connectors.marks import Feed, Marks, OpenMarks
 from dreaming.notes.connectors.records import Item, Reading, Skipped, note_or_skipped, short_id
 from dreaming.notes.connectors.times import parse_moment
 from dreaming.notes.connectors.turns import Turn, Window, parse_turn, windows
@@ -21,6 +22,7 @@ _SYSTEM_ROLES = frozenset({"system", "developer"})
 _SPEAKER_KEYS = ("speaker", "role", "author", "name")
 _SAID_KEYS = ("text", "content", "message")
 _MOST_PARTICIPANTS = 200
+_LINES = "lines"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class JsonlOptions:
 
     `text_fields`: joined by a blank line; one that is a list gives a line for each item, and an item
     that is an object is written `speaker: text`.
-    `id_fields`: joined by `:`; without them, or where one is missing, the id is a hash of the line's
+    `id_fields`: joined by `:`, a colon within one doubled; an id that comes again in the file with other
+    content is skipped; without them, or where one is missing, the id is a hash of the line's
     content, so that an edited line is a new note.
     `default_time`: for lines without a time; None skips them. `timezone`: of times without an offset.
     `participants_field`: a name or a list of names; without it those before a colon in a list of turns.
@@ -59,11 +62,15 @@ class _NoNoteError(Exception):
     """A line that is no note; the message says why, without its text."""
 
 
-def read_jsonl(path: Path, options: JsonlOptions) -> Reading:
+def read_jsonl(path: Path, options: JsonlOptions, open_marks: OpenMarks = Marks) -> Reading:
     """Read the notes of a file; progress in bytes of the file.
 
     A line that is no note is skipped by its number and the others are read. A compressed file that
     breaks off gives the lines before the break and one skipped place.
+
+    Remembered is the end of the last whole line, with a hash of all before it, uncompressed: what was
+    appended since is read alone, and a file that begins otherwise is read from the start. Lines that
+    were skipped count as read.
 
     Raises:
         InvalidInput: the file cannot be opened, or an option cannot hold.
@@ -78,20 +85,40 @@ def read_jsonl(path: Path, options: JsonlOptions) -> Reading:
         raise InvalidInput("window_characters", "is not positive", "use a number such as 3000")
     if not path.is_file():
         raise InvalidInput("path", f"{str(path)!r} is not a file", "name a file of JSON lines, plain or gzip")
-    return Reading(_items(path, options), total=path.stat().st_size, unit="bytes")
+    marks = open_marks(Feed.of("jsonl", options.source, str(path.resolve())), repr(options))
+    return Reading(_items(path, options, marks), total=path.stat().st_size, unit="bytes", marks=marks)
 
 
-def _items(path: Path, options: JsonlOptions) -> Iterator[tuple[int, Item]]:
-    for line in read_lines(path):
-        if isinstance(line.content, Skipped):
-            yield line.done, line.content
-            continue
-        location = f"line {line.number}"
-        try:
-            for item in _notes(_parse(line), location, options):
-                yield line.done, item
-        except _NoNoteError as error:
-            yield line.done, Skipped(location, str(error))
+def _items(path: Path, options: JsonlOptions, marks: Marks) -> Iterator[tuple[int, Item]]:
+    seen: dict[str, tuple[int, bytes]] = {}
+    for line in read_lines(path, marks.known(_LINES)):
+        for item in _line_items(line, options):
+            yield line.done, _once(item, line.number, seen)
+        if line.end is not None:
+            marks.put(_LINES, line.end)
+
+
+def _once(item: Item, line: int, seen: dict[str, tuple[int, bytes]]) -> Item:
+    """Skip a note whose id an earlier line of the file has with other content.
+
+    Stored, the two would edit each other at every reading.
+    """
+    if isinstance(item, Skipped):
+        return item
+    content = sha256(item.model_dump_json().encode()).digest()
+    first, known = seen.setdefault(item.external_id, (line, content))
+    return item if known == content else Skipped(f"line {line}", f"has the id of line {first} with other content")
+
+
+def _line_items(line: Line, options: JsonlOptions) -> Iterator[Item]:
+    if isinstance(line.content, Skipped):
+        yield line.content
+        return
+    location = f"line {line.number}"
+    try:
+        yield from _notes(_parse(line), location, options)
+    except _NoNoteError as error:
+        yield Skipped(location, str(error))
 
 
 def _parse(line: Line) -> dict[str, Any]:
@@ -114,6 +141,8 @@ def _notes(row: dict[str, Any], location: str, options: JsonlOptions) -> Iterato
     if options.role_field and str(_field(row, options.role_field)).lower() in _SYSTEM_ROLES:
         raise _NoNoteError("is a system turn, an instruction and not a note")
     texts = [_field(row, field) for field in options.text_fields]
+    if all(text is None for text in texts):
+        raise _NoNoteError(f"has no field {' or '.join(map(repr, options.text_fields))}")
     turns = [turn for text in texts if isinstance(text, list) for item in text if (turn := _turn(item))]
     name = short_id(_external_id(row, options))
     fields: dict[str, Any] = {
@@ -186,8 +215,13 @@ def _external_id(row: dict[str, Any], options: JsonlOptions) -> str:
     parts = [_field(row, field) for field in options.id_fields]
     usable = [str(part) for part in parts if isinstance(part, str | int) and str(part).strip()]
     if parts and len(usable) == len(parts):
-        return ":".join(usable)
+        return ":".join(usable) if len(usable) == 1 else ":".join(map(_escaped, usable))
     return f"sha256:{sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()}"
+
+
+def _escaped(part: str) -> str:
+    """A part of a joined id: its own colons are doubled, or two pairs could make one id."""
+    return part.replace(":", "::")
 
 
 def _occurred_at(row: dict[str, Any], options: JsonlOptions) -> datetime:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import ValidationError
 
 from dreaming.errors import InvalidInput
 from dreaming.notes.preparation import prepare
 from dreaming.notes.records import IncomingNote
+
+if TYPE_CHECKING:
+    from dreaming.notes.connectors.marks import Marks
 
 _LONGEST_ID_BYTES = 512
 _LONGEST_NAME = 200
@@ -32,15 +35,26 @@ class Reading:
     """The items of one source, read as they are iterated over, once.
 
     `done` of `total` is the progress, counted in `unit` (`commits` or `bytes`). `total` is an estimate
-    made before the reading.
+    made before the reading. `marks` holds what is remembered of the feed, up to the last item yielded;
+    `missing` names the notes of the feed's source that an earlier reading found and that are gone.
     """
 
-    def __init__(self, items: Iterator[tuple[int, Item]], *, total: int, unit: str) -> None:
+    def __init__(
+        self,
+        items: Iterator[tuple[int, Item]],
+        *,
+        total: int,
+        unit: str,
+        marks: Marks | None = None,
+        missing: tuple[str, ...] = (),
+    ) -> None:
         """Take items paired with the progress made when each was found."""
         self._items = items
         self.total = total
         self.unit = unit
         self.done = 0
+        self.marks = marks
+        self.missing = missing
 
     def __iter__(self) -> Iterator[Item]:
         """Yield notes and skipped places in the order of the source."""
@@ -66,6 +80,8 @@ def note_or_skipped(location: str, *, max_note_characters: int, **fields: Any) -
         return Skipped(location, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
     except InvalidInput as error:
         return Skipped(location, f"{error.field}: {error.problem}")
+    except RecursionError:
+        return Skipped(location, "metadata: is nested too deeply")
     return note
 
 

@@ -26,7 +26,10 @@ def parse_moment(value: object, timezone: tzinfo) -> datetime | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if not isinstance(value, str):
-        return _from_unix(float(value), timezone)
+        try:
+            return _from_unix(float(value), timezone)
+        except OverflowError:
+            return None
     written = value.strip()
     for parse in (datetime.fromisoformat, _from_number, parsedate_to_datetime):
         try:

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from time import time_ns
 
 from dreaming.errors import InvalidInput
 from dreaming.notes.connectors.decoding import decode
+from dreaming.notes.connectors.files import file_mark, is_same, is_untouched
+from dreaming.notes.connectors.marks import Feed, Marks, OpenMarks
 from dreaming.notes.connectors.records import Item, Reading, Skipped, note_or_skipped, short_id
 from dreaming.notes.connectors.spoken import parse_spoken
 from dreaming.notes.connectors.subtitles import parse_subtitles
@@ -36,13 +39,16 @@ class TranscriptOptions:
     trust: Trust = Trust.TRUSTED
 
 
-def read_transcripts(path: Path, options: TranscriptOptions) -> Reading:
+def read_transcripts(path: Path, options: TranscriptOptions, open_marks: OpenMarks = Marks) -> Reading:
     """Read a transcript, or all within a folder and its subfolders but hidden ones; progress in bytes.
 
     A file is one conversation (origin), and each window of turns one note, named by the path below the
     folder (or the file's name) and the window's number. Windows are fixed from the start, so a file
     read again changes nothing, and one with turns added changes its last note and adds others, unless
     its time is the modification time: then all of its notes are edited.
+
+    Remembered are size, time and hash of each file of which nothing was skipped. A known file whose
+    content is the same is not read again, even when its time has changed.
 
     Raises:
         InvalidInput: there is no such file or folder, or an option cannot hold.
@@ -56,7 +62,8 @@ def read_transcripts(path: Path, options: TranscriptOptions) -> Reading:
     folder = path if path.is_dir() else path.parent
     files = sorted(_visible_files(path)) if path.is_dir() else [path]
     total = sum(_size(file) for file in files)
-    return Reading(_items(folder, files, options), total=total, unit="bytes")
+    marks = open_marks(Feed.of("transcript", options.source, str(path.resolve())), repr(options))
+    return Reading(_items(folder, files, options, marks), total=total, unit="bytes", marks=marks)
 
 
 def _visible_files(folder: Path) -> Iterator[Path]:
@@ -72,25 +79,39 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _items(folder: Path, files: Iterable[Path], options: TranscriptOptions) -> Iterator[tuple[int, Item]]:
+def _items(folder: Path, files: Iterable[Path], options: TranscriptOptions, marks: Marks) -> Iterator[tuple[int, Item]]:
     done = 0
     for file in files:
         name = file.relative_to(folder).as_posix()
-        for item in _read_file(file, name, options):
+        for item in _read_file(file, name, options, marks):
             yield done, item
         done += _size(file)
 
 
-def _read_file(file: Path, name: str, options: TranscriptOptions) -> Iterator[Item]:
+def _read_file(file: Path, name: str, options: TranscriptOptions, marks: Marks) -> Iterator[Item]:
     if file.suffix.lower() not in _SUBTITLES | _SPOKEN:
         yield Skipped(name, f"unknown file type {file.suffix or 'without a suffix'}; known: .vtt, .srt, .txt")
         return
+    entry = short_id(name.encode(errors="surrogateescape").decode(errors="replace"))
+    known = marks.known(entry)
     try:
+        status, read_ns = file.stat(), time_ns()
+        if is_untouched(known, status):
+            return
         data = file.read_bytes()
-        modified = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     except OSError as error:
         yield Skipped(name, f"cannot be read: {error.strerror}")
         return
+    whole = True
+    if not is_same(known, data):
+        for item in _parse(file, data, datetime.fromtimestamp(status.st_mtime, UTC), name, options):
+            whole = whole and not isinstance(item, Skipped)
+            yield item
+    if whole:
+        marks.put(entry, file_mark(status, data, read_ns))
+
+
+def _parse(file: Path, data: bytes, modified: datetime, name: str, options: TranscriptOptions) -> Iterator[Item]:
     text = decode(data)
     if text is None:
         yield Skipped(name, "is not text in UTF-8, UTF-16 or Latin-1")
@@ -112,10 +133,16 @@ def _read_file(file: Path, name: str, options: TranscriptOptions) -> Iterator[It
     yield from _notes(turns, name, start, options)
 
 
+_LAST_MOMENT = datetime(9999, 12, 30, tzinfo=UTC)
+
+
 def _notes(turns: Iterable[Turn], name: str, start: datetime, options: TranscriptOptions) -> Iterator[Item]:
     origin = short_id(f"{options.source}:{name}")
     for window in windows(turns, options.window_characters):
         offset = next((turn.offset for turn in window.turns if turn.offset is not None), timedelta())
+        if start > _LAST_MOMENT - offset:
+            yield Skipped(f"{name}, window {window.index}", "lies beyond the year 9999")
+            continue
         yield note_or_skipped(
             f"{name}, window {window.index}",
             max_note_characters=options.max_note_characters,

@@ -1,0 +1,1 @@
+"""What `dream evaluate` measures: one module for each labelled set."""
