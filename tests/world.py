@@ -14,6 +14,7 @@ from dreaming.local.queue import LocalQueue
 from dreaming.models.protocols import ChatModel
 from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.records import IncomingNote, IngestCounts, NoteCounters, Slice, SliceKey
+from dreaming.notes.secrets import mask
 from dreaming.notes.service import ingest
 from dreaming.notes.store import find_slice, read_counters
 from dreaming.passes.consolidation.run import Consolidation
@@ -140,16 +141,19 @@ def open_world(database: Database, folder: Path, script: Any = verbatim, **chang
 
 
 def _check_quotes(tx: Transaction) -> None:
-    wrong = tx.execute(
+    """Every quote is the span of its note, with secrets masked in it and nothing else changed."""
+    rows = tx.execute(
         """
-        select s.source_id from sources s
+        select s.source_id, s.quote, s.quote_start, s.quote_end, coalesce(n.text, v.text) from sources s
         left join notes n on n.note_id = s.note_id and n.version = s.note_version
         left join note_versions v on v.note_id = s.note_id and v.version = s.note_version
-        where s.note_id is not null and s.quote is distinct from
-            substr(coalesce(n.text, v.text), s.quote_start + 1, s.quote_end - s.quote_start)
+        where s.note_id is not null
         """
     ).fetchall()
-    assert wrong == []
+    texts = {text for *_, text in rows}
+    assert None not in texts
+    masked = {text: mask(text).text for text in texts}
+    assert [source for source, quote, start, end, text in rows if masked[text][start:end] != quote] == []
 
 
 def _check_counters(tx: Transaction, slice_id: int) -> None:

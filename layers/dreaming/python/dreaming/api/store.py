@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from dreaming.api.records import (
 from dreaming.beliefs.records import Kind
 from dreaming.database import Transaction
 from dreaming.notes.records import NoteCounters, NoteState, Scope, Slice, SliceKey
+from dreaming.notes.secrets import mask
 from dreaming.passes.records import RunStatus
 
 _KIND_COUNTERS = ", ".join(f"n.beliefs_{kind.value}" for kind in Kind)
@@ -96,12 +98,14 @@ def notes_by_source(tx: Transaction, slice_id: int) -> dict[str, dict[NoteState,
 
 
 def count_quotes(tx: Transaction, slice_id: int) -> tuple[int, int]:
-    """Return how many quotes a slice's sources keep, and how many are not what stands at their place."""
-    row = tx.execute(
+    """Return how many quotes a slice's sources keep, and how many are not what stands at their place.
+
+    What stands there counts with its secrets masked, as the quote was taken.
+    """
+    row = tx.execute("select count(*) from sources where slice_id = %s and quote is not null", (slice_id,)).fetchone()
+    differing = tx.execute(
         """
-        select count(*), count(*) filter (
-            where substr(v.text, s.quote_start + 1, s.quote_end - s.quote_start) is distinct from s.quote
-        )
+        select s.quote, s.quote_start, s.quote_end, v.text
         from sources s
         left join lateral (
             select text from notes where note_id = s.note_id and version = s.note_version
@@ -109,10 +113,18 @@ def count_quotes(tx: Transaction, slice_id: int) -> tuple[int, int]:
             select text from note_versions where note_id = s.note_id and version = s.note_version
         ) v on true
         where s.slice_id = %s and s.quote is not null
+          and substr(v.text, s.quote_start + 1, s.quote_end - s.quote_start) is distinct from s.quote
+        order by s.note_id, s.note_version
         """,
         (slice_id,),
-    ).fetchone()
-    return (0, 0) if row is None else (row[0], row[1])
+    )
+    wrong = sum(text is None or _masked_text(text)[start:end] != quote for quote, start, end, text in differing)
+    return (0 if row is None else row[0]), wrong
+
+
+@lru_cache(maxsize=1)  # the quotes of one note come in a row
+def _masked_text(text: str) -> str:
+    return mask(text).text
 
 
 def visible_slice(tx: Transaction, slice_id: int) -> Slice:

@@ -7,6 +7,7 @@ the message deduplication ID", "Dead-letter queues"), so that a drain that works
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -138,11 +139,12 @@ class LocalQueue:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         self._connection.row_factory = sqlite3.Row
-        # NORMAL survives a killed process; after a power cut the next tick replaces a lost message.
-        self._connection.executescript("pragma journal_mode = wal; pragma synchronous = normal;")
-        with self._transaction() as connection:
-            for statement in _SCHEMA.split(";\n"):
-                connection.execute(statement)
+        with _turn(path):
+            # NORMAL survives a killed process; after a power cut the next tick replaces a lost message.
+            self._connection.executescript("pragma journal_mode = wal; pragma synchronous = normal;")
+            with self._transaction() as connection:
+                for statement in _SCHEMA.split(";\n"):
+                    connection.execute(statement)
 
     def send(self, body: str, *, group_id: str, deduplication_id: str) -> str:
         """Append `body` to its group and return its message id.
@@ -344,6 +346,14 @@ class LocalQueue:
                 self._connection.execute("rollback")
                 raise
             self._connection.execute("commit")
+
+
+@contextmanager
+def _turn(path: Path) -> Iterator[None]:
+    """One process at a time: SQLite does not wait for another that changes the journal's mode."""
+    with path.with_name(f"{path.name}.opening").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _moment(seconds: float) -> datetime:

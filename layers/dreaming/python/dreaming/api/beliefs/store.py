@@ -18,9 +18,13 @@ from dreaming.beliefs.rules import MAX_HALVINGS, Ageing
 from dreaming.beliefs.store import belief_from_row, source_from_row
 from dreaming.database import Transaction
 from dreaming.notes.records import NoteState
+from dreaming.notes.secrets import is_span, mask
 
 CONTEXT_CHARACTERS = 160
 """How much of the note is shown on either side of a quote, in code points."""
+
+_READ_CHARACTERS = CONTEXT_CHARACTERS + 512
+"""How much of it is read: a secret that is cut where the context ends must still be known as one."""
 
 
 _BELIEF_COLUMNS = """belief_id, kind, statement, confidence, confirmed_at, first_seen_at, importance, decay_class,
@@ -213,7 +217,7 @@ def read_sources(tx: Transaction, slice_id: int, belief_id: UUID) -> list[Source
         where s.slice_id = %(slice)s and s.belief_id = %(belief)s
         order by s.occurred_at, s.sequence, s.source_id
     """
-    parameters = {"context": CONTEXT_CHARACTERS, "slice": slice_id, "belief": belief_id}
+    parameters = {"context": _READ_CHARACTERS, "slice": slice_id, "belief": belief_id}
     with tx.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(query, parameters).fetchall()
     runs = {run.run_id: run for run in runs_by_id(tx, [row["run_id"] for row in rows if row["run_id"]])}
@@ -282,12 +286,15 @@ def _source(row: dict[str, Any], runs: Mapping[UUID, RunReading]) -> SourceReadi
             state=NoteState(row["state"]),
         )
     start, end, length = source.quote_start or 0, source.quote_end or 0, row["length"] or 0
+    before, standing, after = (row[name] or "" for name in ("before", "standing", "after"))
+    masked = mask(before + standing + after).text
+    before, after = masked[: len(before)][-CONTEXT_CHARACTERS:], masked[len(before) + len(standing) :]
     return SourceReading(
         source=source,
         note=note,
-        before=context_before(row["before"] or "", cut=start > CONTEXT_CHARACTERS),
-        after=context_after(row["after"] or "", cut=length - end > CONTEXT_CHARACTERS),
-        exact=None if source.quote is None else row["standing"] == source.quote,
+        before=context_before(before, cut=start > CONTEXT_CHARACTERS),
+        after=context_after(after[:CONTEXT_CHARACTERS], cut=length - end > CONTEXT_CHARACTERS),
+        exact=None if source.quote is None else is_span(source.quote, standing),
         model=row["model"],
         prompt_version=row["prompt_version"],
         run=runs.get(row["run_id"]),

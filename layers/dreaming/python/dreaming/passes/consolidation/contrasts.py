@@ -58,8 +58,9 @@ def opposites(left: str, right: str) -> tuple[str, str] | None:
     return None
 
 
+_HAN_AND = frozenset("和与與跟及や")
 _SYMMETRIC = frozenset(
-    {"and", "or", "nor", "with", "&", "und", "oder", "mit", "et", "ou", "avec", "y", "o", "con", "both"}
+    {"and", "or", "nor", "with", "&", "und", "oder", "mit", "et", "ou", "avec", "y", "o", "con", "both"} | _HAN_AND
 )
 _SLIDING = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "been", "has", "have", "had", "that"})
 _ARTICLES = frozenset({"a", "an", "the", "has", "have", "had", "that"})
@@ -68,25 +69,67 @@ _ARTICLES = frozenset({"a", "an", "the", "has", "have", "had", "that"})
 def swapped(left: str, right: str) -> tuple[str, str] | None:
     """The same words with two parts exchanged around something: Slack to Teams, Teams to Slack."""
     of_left, of_right = read_wording(left), read_wording(right)
-    shared = (of_left.word_set & of_right.word_set) - _SLIDING
-    left_order = [word for word in of_left.words if word in shared]
-    right_order = [word for word in of_right.words if word in shared]
+    letters, other_letters = (_LETTER_NAME.findall(text) for text in (of_left.text, of_right.text))
+    if letters != other_letters and sorted(letters) == sorted(other_letters):
+        return " ".join(letters), " ".join(other_letters)
+    left_parts, right_parts = _parts(of_left.words), _parts(of_right.words)
+    shared = (set(left_parts) & set(right_parts)) - _SLIDING
+    left_order = [word for word in left_parts if word in shared]
+    right_order = [word for word in right_parts if word in shared]
     if _is_passive(of_left.words) != _is_passive(of_right.words):
         same = left_order == right_order and len(left_order) > 2
         return (" ".join(left_order), " ".join(right_order)) if same else None
+    before = ""
     while left_order and right_order and left_order[0] == right_order[0]:
-        del left_order[0], right_order[0]
+        before = left_order.pop(0)
+        del right_order[0]
     while left_order and right_order and left_order[-1] == right_order[-1]:
         del left_order[-1], right_order[-1]
-    size = len(left_order)
-    if size != len(right_order) or sorted(left_order) != sorted(right_order):
+    if sorted(left_order) != sorted(right_order):
         return None
-    for first in range(1, size - 1):
-        for last in range(first + 1, size):
-            head, middle, tail = left_order[:first], left_order[first:last], left_order[last:]
-            if tail + middle + head == right_order and not set(middle) <= _SYMMETRIC:
-                return " ".join(left_order), " ".join(right_order)
+    if _is_exchanged(left_order, right_order, before) or _owner_is_exchanged(left_order, of_left.text, of_right.text):
+        return " ".join(left_order), " ".join(right_order)
     return None
+
+
+_LETTER_NAME = re.compile(r"(?<=\w )[A-Z]\b(?!'|\.\s?\w)(?! (?:and|or|und|et|y) [A-Z]\b)(?<!and [A-Z])(?<!or [A-Z])")
+
+
+def _parts(words: tuple[str, ...]) -> list[str]:
+    """Return words in order, without an English s, runs of scripts without spaces taken apart."""
+    return [
+        part.removesuffix("s") if len(part) > 3 else part
+        for word in words
+        for part in (word if is_unspaced(word) else (word,))
+    ]
+
+
+def _is_exchanged(left: list[str], right: list[str], before: str) -> bool:
+    """Say whether left is head, middle, tail and right is tail, middle, head, and the order of it matters.
+
+    It does not when the word `before` them is the middle too: in Turin in 1987, in 1987 in Turin.
+    """
+    size = len(left)
+    for first in range(1, size - 1):
+        if right[size - first :] != left[:first]:
+            continue
+        for last in range(first + 1, size):
+            middle = left[first:last]
+            if right[: size - last] == left[last:] and right[size - last : size - first] == middle:
+                joined = set(middle) <= _SYMMETRIC or middle[0] in _HAN_AND
+                return not (joined or (middle == [before] and before in FUNCTION_WORDS))
+    return False
+
+
+def _owner_is_exchanged(order: list[str], left: str, right: str) -> bool:
+    """Say whether two words change places of which one owns something: A is B's, B is A's; of A is B, of B is A."""
+    if len(order) != 2:
+        return False
+    one, other = map(re.escape, order)
+    return any(
+        re.search(owner.format(a), left, re.IGNORECASE) and re.search(owner.format(b), right, re.IGNORECASE)
+        for owner, a, b in ((r"\b{}\w*'s\b", other, one), (r"\bof {}", one, other), (r"\bof {}", other, one))
+    )
 
 
 def _is_passive(words: tuple[str, ...]) -> bool:
@@ -94,9 +137,24 @@ def _is_passive(words: tuple[str, ...]) -> bool:
 
 
 _PHRASES = (
-    (re.compile(r"\b(?:has|have|had|needs?|needed) to\b", re.IGNORECASE), "must"),
+    (re.compile(r"\b(?:(?:has|have|had|needs?|needed) to|needs? \w+ing)\b", re.IGNORECASE), "must"),
     (re.compile(r"\b(?:at least|no less than|no fewer than|a minimum of)\b", re.IGNORECASE), "at least"),
     (re.compile(r"\b(?:at most|up to|no more than|a maximum of)\b", re.IGNORECASE), "at most"),
+    (re.compile("必须|必須|必需|一定(?!不)|なければならない|なければなりません|必ず|해야|아야|어야"), "must"),
+    (re.compile("可能|也许|或许|大概|可以|かもしれ|てもいい|수도? 있"), "may"),
+    (
+        re.compile(
+            r"\b(?:tr(?:y|ies|ied|ying)|attempt(?:s|ed)?|offer(?:s|ed)?|promis(?:es|ed|e)|hop(?:es|ed|e)) to\b",
+            re.IGNORECASE,
+        ),
+        "attempt",
+    ),
+    (re.compile(r"\bevery (?:second|other|third|fourth|few)\b|\bjede[nrs]? zweite", re.IGNORECASE), "every second"),
+    (re.compile("应该|應該|应当|べき"), "should"),
+    (re.compile("有些|有的|一些|部分|有时|有時|一部|때때로"), "some"),
+    (re.compile("大多|大部分|ほとんど|대부분"), "most"),
+    (re.compile("所有|全部|全体|总是|總是|いつも|すべて|모든|항상"), "all"),
+    (re.compile("只有|只能|仅|だけ|しか|(?<=[가-힣])만(?= )"), "only"),
     (re.compile(r"(?<!no )\b(?:more than|over (?=\d)|above (?=\d))", re.IGNORECASE), "more than"),
     (re.compile(r"(?<!no )\b(?:less than|fewer than|under (?=\d)|below (?=\d))", re.IGNORECASE), "less than"),
 )
@@ -152,6 +210,9 @@ def tense(left: str, right: str) -> tuple[str, str] | None:
         )
         if bool(of_left) != bool(of_right):
             return shown(of_left), shown(of_right)
+    seen = _ended_by_form(left, right)
+    if seen:
+        return seen
     left_words, right_words = only_words(left, right)
     news = (left_words | right_words) & _NOW
     if news and any(word not in FUNCTION_WORDS for word in (left_words | right_words) - _NOW):
@@ -163,6 +224,31 @@ def tense(left: str, right: str) -> tuple[str, str] | None:
     return (seen[1], seen[0]) if seen else None
 
 
+_JAPANESE_PAST = re.compile(r"(?:た|んだ)(?:の?です)?[よねわ]?[\W]*$")
+_KANA = re.compile("[\u3041-\u309f]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_KOREAN_NOT_PAST = frozenset("있겠")
+
+
+def _ended_by_form(left: str, right: str) -> tuple[str, str] | None:
+    """The verb that ends a Japanese or Korean sentence says past in only one of two."""
+    for script, is_past in ((_KANA, _is_japanese_past), (_HANGUL, _is_korean_past)):
+        if script.search(left) and script.search(right) and is_past(left) != is_past(right):
+            return ("past", "present") if is_past(left) else ("present", "past")
+    return None
+
+
+def _is_japanese_past(text: str) -> bool:
+    return _JAPANESE_PAST.search(text) is not None
+
+
+def _is_korean_past(text: str) -> bool:
+    """Say whether a syllable closes with ㅆ, which marks the past; 있 (be) and 겠 (will) only look so."""
+    return any(
+        (ord(syllable) - 0xAC00) % 28 == 20 and syllable not in _KOREAN_NOT_PAST for syllable in _HANGUL.findall(text)
+    )
+
+
 def _past_state(text: str, past_words: frozenset[str], present_words: frozenset[str]) -> tuple[str, str] | None:
     """Return the past and the present form of a state that only the one statement puts into the past."""
     if past_words & _WAS and present_words & _IS and not _is_event(read_wording(text).words):
@@ -170,6 +256,8 @@ def _past_state(text: str, past_words: frozenset[str], present_words: frozenset[
     for word in past_words:
         verb = IRREGULAR_PAST.get(word) or (stem(word) if word.endswith("ed") else None)
         for other in present_words - {word}:
+            if word == f"{other}e" and word.endswith("te"):
+                return word, other  # German: wohnte, wohnt
             present = IRREGULAR_PAST.get(other, stem(other))
             if verb and not other.endswith("ed") and stem(present) == stem(verb) and stem(verb) in _STATES:
                 return word, other
@@ -202,12 +290,53 @@ def substitution(left: str, right: str) -> tuple[str, str] | None:
         for text in (left, right)
     )
     for change, a, b, c, d in SequenceMatcher(None, left_words, right_words, autojunk=False).get_opcodes():
-        if change != "replace" or b - a != d - c:
+        if change != "replace":
+            continue
+        if b - a != d - c:
+            seen = _replaced(left_words[a:b], right_words[c:d], left_words, right_words)
+            if seen:
+                return seen
             continue
         for one, other in zip(left_words[a:b], right_words[c:d], strict=True):
             if one not in right_words and other not in left_words and not _is_rewording(one, other):
                 return one, other
+    return _other_relation(left, right)
+
+
+_RELATIONS = frozenset(
+    """
+    to into from until till since before after by with without for against over under above below inside outside
+    between near behind beside across opposite through around despite because unless if
+    """.split()  # noqa: SIM905 - a list of words reads better than a list of strings
+)
+
+
+def _other_relation(left: str, right: str) -> tuple[str, str] | None:
+    """Return what differs when hardly more than a preposition does: until Sunday, by Sunday."""
+    sides = only_words(left, right)
+    left_relations, right_relations = (side & _RELATIONS for side in sides)
+    if left_relations and right_relations and max(map(len, sides)) <= 2:
+        return shown(left_relations), shown(right_relations)
     return None
+
+
+_INFLECTED = re.compile("[\u3041-\u309f\uac00-\ud7a3]")  # Japanese and Korean endings are no words of their own
+_MOST_REPLACED = 3  # words in a row; more of them are rather another way to put it
+
+
+def _replaced(
+    left: list[str], right: list[str], left_words: list[str], right_words: list[str]
+) -> tuple[str, str] | None:
+    """Return two stretches of different length when neither has anything of the other statement."""
+    if max(len(left), len(right)) > _MOST_REPLACED or any(_INFLECTED.search(word) for word in (*left, *right)):
+        return None
+    if any(_occurs(word, right_words) for word in left) or any(_occurs(word, left_words) for word in right):
+        return None
+    return " ".join(left), " ".join(right)
+
+
+def _occurs(word: str, words: list[str]) -> bool:
+    return any(word == other or _is_rewording(word, other) for other in words)
 
 
 _HAN_FUNCTION = frozenset("的了着过吧呢啊是在于把被将已经就也都和与跟及很且并地得啦嘛呀之")

@@ -211,6 +211,17 @@ SAME_MEANING = {
             "make makes made create creates created",
             "delete deletes deleted remove removes removed",
             "database datastore db",
+            "afraid fear fears",
+            "allergic allergy",
+            "end ends expire expires",
+            "answer answers answered reply replies replied respond responds",
+            "keep keeps kept retain retains retained",
+            "close closes shut shuts",
+            "allow allows allowed permit permits permitted",
+            "located situated based lies",
+            "liegt befindet",
+            "doctor physician",
+            "bike bicycle",
         )
     )
     for word in words.split()
@@ -226,7 +237,7 @@ NEGATORS = _set(
     ne pas jamais rien aucun aucune sans non ni
     nunca jamás nada nadie ningún ninguno ninguna sin tampoco
     mai nessuno nessuna senza não nem sem niet geen nooit zonder
-    не нет ни без никогда نе ليس ليست لا لم لن नहीं ไม่ 안 못 않다 없다
+    değil yok не нет ни без никогда نе ليس ليست لا لم لن नहीं ไม่ 안 못 않다 없다
     """
 ) - {"mai"}
 """Words that turn a statement round."""
@@ -243,9 +254,11 @@ NOT_NEGATING = (
 
 _OPPOSITES = """
 increase rise grow grew growth up|decrease fall fell shrink drop decline down
-before earlier prior|after later following
+before earlier prior until till|after later following since from
+to into towards|from
 start begin began begun|stop end finish cease
 open|close closed shut
+offen auf geöffnet|geschlossen zu
 on|off
 enable activate|disable deactivate
 allow permit|forbid prohibit ban block disallow
@@ -262,6 +275,7 @@ more|less fewer
 most|least
 maximum max|minimum min
 first|last final
+ground|first|second|third|fourth|fifth|top
 early|late
 true|false
 yes|no
@@ -282,6 +296,7 @@ above over|below under beneath
 left|right
 front|back rear
 full|empty
+sun sunny|shade shady
 light|dark|heavy
 fast quick|slow
 long longer|short shorter
@@ -311,7 +326,8 @@ husband|wife
 aunt|uncle
 male man boy|female woman girl
 breakfast|lunch|dinner
-daily|weekly|monthly|quarterly|yearly annually|hourly
+daily day days|weekly week weeks|monthly month months|quarterly|yearly annually annual year years|hourly hour hours
+double doubled|triple tripled|quadruple quadrupled|halve halved
 today|tomorrow|yesterday
 won|lost
 positive|negative
@@ -325,9 +341,11 @@ OPPOSITES = tuple(
 """Groups of words of which at most one pole holds; each pole is a set of words."""
 
 QUANTIFIERS = {
-    "all": "all every each everyone everybody everything entire always alle jeder jede tous toutes todos todas 所有 每",
+    "all": "all every each everyone everybody everything entire always alle jeder jede tous"
+    " toutes todos todas tutti все всегда",
     "none": "none nobody",
-    "some": "some several sometimes occasionally partly someone somebody something einige quelques algunos algunas",
+    "some": "some several sometimes occasionally partly someone somebody something einige quelques"
+    " algunos algunas alcuni некоторые иногда",
     "most": "most mostly usually majority meisten plupart mayoría",
     "few": "few rarely seldom wenige peu pocos",
     "many": "many often frequently viele beaucoup muchos",
@@ -335,12 +353,14 @@ QUANTIFIERS = {
     "half": "half",
 }
 MODALITIES = {
-    "must": "must shall required mandatory obligatory muss müssen doit doivent debe deben",
-    "may": "may might could can optional possibly perhaps maybe probably kann können peut peuvent puede pueden",
+    "must": "must shall required mandatory obligatory muss müssen doit doivent debe deben"
+    " deve devono должен должна должны обязан",
+    "may": "may might could can optional possibly perhaps maybe probably kann können peut peuvent"
+    " puede pueden può possono может могут возможно",
     "should": "should ought recommended sollte sollten devrait debería",
     "wish": "wants hopes would considering considers",
 }
-WEAK_QUANTIFIERS = frozenset({"some", "many", "most", "half"})
+WEAK_QUANTIFIERS = frozenset({"some", "many", "most"})
 """Classes that count only against another quantifier on the other side."""
 
 STATE_VERBS = _set(

@@ -115,7 +115,9 @@ _BEFORE_MONTH = re.compile(
 )
 _WEEKDAY = re.compile(rf"\b(?:{_any_of(WEEKDAYS)})\b", re.IGNORECASE)
 _SHORT_WEEKDAY = re.compile(rf"(?<=[\s(,])(?:{_any_of(SHORT_WEEKDAYS)})\b")
-_HAN_WEEKDAY = re.compile(r"(?:星期|周|週|礼拜|禮拜)([一二三四五六日天1-7])|([月火水木金土日])曜")
+_HAN_WEEKDAY = re.compile(
+    r"(?:星期|周|週|礼拜|禮拜)([一二三四五六日天1-7])|([月火水木金土日])曜|([월화수목금토일])요일"
+)
 _TIMES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -202,12 +204,11 @@ def _weekdays(text: str) -> Iterator[int]:
     yield from (WEEKDAYS[match.group().casefold()] for match in _WEEKDAY.finditer(text))
     yield from (SHORT_WEEKDAYS[match.group()] for match in _SHORT_WEEKDAY.finditer(text))
     for match in _HAN_WEEKDAY.finditer(text):
-        chinese, japanese = match.groups()
-        yield (
-            "一二三四五六日".index(chinese.replace("天", "日")) + 1
-            if chinese and not chinese.isdigit()
-            else (int(chinese) if chinese else "月火水木金土日".index(japanese) + 1)
-        )
+        chinese, japanese, korean = match.groups()
+        if chinese:
+            yield int(chinese) if chinese.isdigit() else "一二三四五六日".index(chinese.replace("天", "日")) + 1
+        else:
+            yield "月火水木金土日".index(japanese) + 1 if japanese else "월화수목금토일".index(korean) + 1
 
 
 def _time(match: re.Match[str]) -> Moment[int] | None:

@@ -107,16 +107,21 @@ def names(text: str) -> Iterator[Name]:
                 yield Name(word, certain=not initial or (len(part) > 1 and part.isupper()), place=place)
 
 
+_TURKISH_NEGATION = re.compile(r"\w{2,}m[iıuü]yor\w*")
+
+
 def _negated(words: tuple[str, ...]) -> Iterator[str]:
     """Yield for each negating word the content word after it, or the empty text at the end."""
     for at, word in enumerate(words):
+        if _TURKISH_NEGATION.fullmatch(word):
+            yield word
         if (word in NEGATORS or word.startswith("n'")) and words[at : at + 2] not in NOT_NEGATING:
             rest = (later for later in words[at + 1 :] if later not in FUNCTION_WORDS and later not in NEGATORS)
             yield next(rest, "")
 
 
 _UNSPACED_NEGATION = re.compile(
-    "不(?![但仅过断久得禁])|(?<!差)没|沒|無(?!論)|无(?![论锡疑])|非(?!常|洲)|未(?![来來])|勿|别再|ない|なかった|なく|ません|せず|なし|ไม่"
+    "不(?![但仅过断久得禁])|(?<!差)没|沒|無(?!論)|无(?![论锡疑])|非(?!常|洲)|未(?![来來])|勿|别再|아니|않|없|ない|なかった|なく|ません|せず|なし|ไม่"
 )
 _NO_NEGATION = re.compile("差不多|对不起|了不起|要不|不得不|不同")
 
