@@ -10,6 +10,11 @@ BIN := .venv/bin
 UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=.venv UV_NO_PROGRESS=1 $(BIN)/uv
 RUN := $(BIN)/python -m
 
+# For the targets that deploy: `make deploy STAGE=prod CONTEXT="-c dreaming:egress=nat"`.
+STAGE ?= dev
+CONTEXT ?=
+CDK := $(RUN) infra.cdk
+
 # The first Python 3.11 or newer; `make PYTHON=/path/to/python3` names another.
 PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
@@ -30,7 +35,15 @@ demo: .venv/.setup-local ## Consolidate this repository's history and a sample m
 
 .PHONY: test
 test: lint ## Check style, types and architecture, then run all tests
-	@$(RUN) pytest -n auto $(ARGS)
+	@$(RUN) pytest -n auto --dist loadfile $(ARGS)
+
+.PHONY: stack-test
+stack-test: layers cdk ## Deploy the stack to an emulator of AWS, drain slices through it, take it down
+	@$(RUN) pytest tests/stack $(ARGS)
+
+.PHONY: bench-cold-start
+bench-cold-start: setup ## Measure what importing each handler costs, into build/bench
+	@$(RUN) tests.benchmarks.cold_start
 
 .PHONY: test-postgres16
 test-postgres16: setup ## Run the tests that use a database on PostgreSQL 16
@@ -51,17 +64,38 @@ format: setup ## Format the code and mend what ruff can mend
 .PHONY: docs
 docs: setup ## Write the pages of docs/ that come from the code
 	@$(RUN) dreaming.settings.reference > docs/settings.md
+	@$(RUN) dreaming.api.openapi > docs/openapi.json
+
+.PHONY: layers
+layers: setup ## Build the dependencies layer for Lambda and for this machine, check it, show sizes
+	@$(RUN) layers.dependencies.build
+
+.PHONY: certificates
+certificates: setup ## Fetch the certificate authorities of Amazon RDS for the layer
+	@$(RUN) layers.dependencies.certificates
+
+.PHONY: cdk
+cdk: setup ## Install the CDK command line into infra/node_modules
+	@$(CDK) install
+
+.PHONY: synth
+synth: layers cdk ## Write the templates of STAGE (dev) into infra/cdk.out
+	@$(CDK) synth --quiet -c dreaming:stage=$(STAGE) $(CONTEXT)
+
+.PHONY: deploy
+deploy: certificates layers cdk ## Deploy STAGE (dev) into the account of your AWS credentials
+	@$(CDK) deploy --all -c dreaming:stage=$(STAGE) $(CONTEXT)
 
 .PHONY: clean
 clean: ## Remove everything that make created
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist infra/cdk.out infra/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: moved
 moved:
 
 .venv/.setup-test: .venv/.uv pyproject.toml uv.lock
-	@$(UV) sync --quiet --frozen --extra local --extra test
+	@$(UV) sync --quiet --frozen --extra local --extra test --extra infra
 	@touch .venv/.setup-local $@
 
 # Inexact: a demo after a test run must not take the development tools away.

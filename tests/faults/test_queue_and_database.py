@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -59,7 +60,7 @@ def server() -> SleepyServer:
 @pytest.fixture
 def sleepy(
     world: World, server: SleepyServer, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> World:
+) -> Iterator[World]:
     """The world behind a database that can be made to sleep, installed for the handlers."""
     monkeypatch.setattr(wiring, "_installed", [])
     monkeypatch.setenv("POWERTOOLS_METRICS_DISABLED", "false")

@@ -53,8 +53,15 @@ class DatabaseAddress:
             description=f"{host or 'the local socket'}:{port or '5432'}/{database}",
         )
 
-    def redact(self, error: BaseException) -> str:
-        """Return the first line of an error's message, with the password blotted out if it is there."""
+    def redact(self, error: BaseException, *secrets: str) -> str:
+        """Return the first line of an error's message, with the password and `secrets` blotted out."""
         lines = str(error).strip().splitlines()
         message = lines[0] if lines else type(error).__name__
-        return message.replace(self.password, "***") if self.password else message
+        for secret in (self.password, *secrets):
+            message = message.replace(secret, "***") if secret else message
+        return message
+
+
+def address_of(**parameters: str) -> str:
+    """Return a connection string of libpq parameters, each quoted as it needs."""
+    return make_conninfo("", **parameters)

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 
 from dreaming.database.address import DatabaseAddress
 from dreaming.database.pool import Pool
-from dreaming.database.waiting import Connect, connect_within
+from dreaming.database.waiting import Connect, Password, connect_within
 from dreaming.errors import DatabaseUnavailable, InvalidInput, Misconfigured
 from dreaming.notes.records import Tenant
 
@@ -51,6 +51,7 @@ class Database:
 
     Connections are opened when first needed, reused, and replaced when they died meanwhile.
     `wait_seconds` bounds the wait for a database that is waking up, and for a free connection.
+    `password` makes the password of each new connection, where the URL holds none.
 
     Raises:
         Misconfigured: the URL cannot be read.
@@ -62,12 +63,14 @@ class Database:
         *,
         pool_size: int = 4,
         wait_seconds: float = 30.0,
+        password: Password | None = None,
         connect: Connect = psycopg.connect,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._address = DatabaseAddress.parse(url)
         self._wait_seconds = wait_seconds
+        self._password = password
         self._connect = connect
         self._clock = clock
         self._sleep = sleep
@@ -120,12 +123,22 @@ class Database:
         connection = connect_within(
             self._address,
             wait_seconds=self._wait_seconds,
+            password=self._password,
             connect=self._connect,
             clock=self._clock,
             sleep=self._sleep,
         )
-        connection.execute(_IDLE_SESSION)
+        try:
+            connection.execute(_IDLE_SESSION)
+        except psycopg.OperationalError as error:
+            raise self._lost(error) from error
         return connection
+
+    def _lost(self, error: BaseException) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"the connection to the database at {self._address.description} was lost: "
+            f"{self._address.redact(error)}; try again"
+        )
 
     @contextmanager
     def _begin(self, settings: dict[str, str]) -> Iterator[Transaction]:
@@ -137,10 +150,7 @@ class Database:
         except _LOST as error:
             if not connection.closed:
                 raise
-            raise DatabaseUnavailable(
-                f"the connection to the database at {self._address.description} was lost: "
-                f"{self._address.redact(error)}; try again"
-            ) from error
+            raise self._lost(error) from error
         finally:
             self._pool.give_back(connection)
 

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.rows import TupleRow, class_row
 
 from dreaming.database.address import DatabaseAddress
-from dreaming.database.waiting import connect_within
+from dreaming.database.waiting import Password, connect_within
 from dreaming.errors import DatabaseUnavailable, Misconfigured
 
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -52,6 +52,10 @@ class Applied:
     applied_at: datetime
 
 
+class NewerSchema(Misconfigured):
+    """The database has had migrations of a later version; since they only add, this version still runs on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaStatus:
     """What a database has had, and what it lacks."""
@@ -83,13 +87,16 @@ def pending_migrations(files: Sequence[Migration], applied: Sequence[Applied]) -
     """Return the files that are still to be applied.
 
     Raises:
+        NewerSchema: the database has had all the files, and later ones.
         Misconfigured: an applied file was edited or is gone, or a new one is numbered below an applied one.
     """
     by_number = {migration.number: migration for migration in files}
-    for done in applied:
+    last = max(by_number, default=-1)
+    for done in sorted(applied, key=lambda one: one.number):
         file = by_number.get(done.number)
         if file is None or file.name != done.name:
-            raise Misconfigured(
+            kind = NewerSchema if done.number > last else Misconfigured
+            raise kind(
                 f"the database has had migration {done.name}, which this version does not know; "
                 "install the version of Dreaming that migrated it"
             )
@@ -108,8 +115,12 @@ def pending_migrations(files: Sequence[Migration], applied: Sequence[Applied]) -
     return pending
 
 
-def migrate(url: str, *, wait_seconds: float = 60.0, folder: Path = MIGRATIONS) -> list[Migration]:
+def migrate(
+    url: str, *, wait_seconds: float = 60.0, password: Password | None = None, folder: Path = MIGRATIONS
+) -> list[Migration]:
     """Apply what the database lacks and return it; an up-to-date database is left alone.
+
+    `password` makes the password of the connection, where the URL holds none.
 
     Two at once wait for each other: the session holds an advisory lock, which the server drops when
     the process dies. A killed migration leaves nothing, since each file is one transaction.
@@ -120,7 +131,7 @@ def migrate(url: str, *, wait_seconds: float = 60.0, folder: Path = MIGRATIONS) 
         DatabaseUnavailable: no answer within `wait_seconds`, or the connection was lost.
     """
     files = read_migrations(folder)
-    with _session(url, wait_seconds) as connection:
+    with _session(url, wait_seconds, password) as connection:
         _notice_a_killed_client(connection)
         connection.execute("select pg_advisory_lock(%s)", [_LOCK])
         _create_history(connection)
@@ -157,9 +168,9 @@ def check_schema(url: str, *, wait_seconds: float = 30.0, folder: Path = MIGRATI
 
 
 @contextmanager
-def _session(url: str, wait_seconds: float) -> Iterator[psycopg.Connection[TupleRow]]:
+def _session(url: str, wait_seconds: float, password: Password | None = None) -> Iterator[psycopg.Connection[TupleRow]]:
     address = DatabaseAddress.parse(url)
-    with connect_within(address, wait_seconds=wait_seconds) as connection:
+    with connect_within(address, wait_seconds=wait_seconds, password=password) as connection:
         version = connection.info.server_version // 10_000
         if version < OLDEST_SERVER:
             raise Misconfigured(f"the server is PostgreSQL {version}; use {OLDEST_SERVER} or later")

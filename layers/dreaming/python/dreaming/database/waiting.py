@@ -14,6 +14,9 @@ from dreaming.errors import DatabaseUnavailable, Misconfigured
 Connect = Callable[..., psycopg.Connection[TupleRow]]
 """What opens one connection: `psycopg.connect`, or a test's stand-in with the same arguments."""
 
+Password = Callable[[], str]
+"""Makes the password of one connection: a token that expires is made anew for each."""
+
 _FIRST_DELAY = 0.25  # seconds; doubles up to the longest
 _LONGEST_DELAY = 2.0
 _CONNECT_TIMEOUT = 10  # seconds for one try, so that a host that swallows packets does not eat the whole bound
@@ -35,6 +38,7 @@ def connect_within(
     address: DatabaseAddress,
     *,
     wait_seconds: float,
+    password: Password | None = None,
     connect: Connect = psycopg.connect,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
@@ -42,7 +46,8 @@ def connect_within(
     """Return an autocommit connection, trying again for at most `wait_seconds`.
 
     A server that starts up, resumes from zero capacity or cannot be reached is tried again; one that
-    refuses the login, or has no such database, is not.
+    refuses the login, or has no such database, is not. Every try asks `password` anew, so a token that
+    expired on the way is replaced by the next try.
 
     Raises:
         DatabaseUnavailable: it did not answer within the bound.
@@ -51,15 +56,17 @@ def connect_within(
     deadline = clock() + wait_seconds
     delay = _FIRST_DELAY
     while True:
+        credentials = {} if password is None else {"password": password()}
         try:
             return connect(
                 address.conninfo,
                 autocommit=True,
                 connect_timeout=_CONNECT_TIMEOUT,
                 tcp_user_timeout=_UNACKNOWLEDGED,
+                **credentials,
             )
         except psycopg.OperationalError as error:
-            reason = address.redact(error)
+            reason = address.redact(error, *credentials.values())
             if any(phrase in str(error) for phrase in _NEEDS_A_PERSON):
                 raise Misconfigured(
                     f"the database at {address.description} refuses the connection: {reason}; correct DATABASE_URL"

@@ -1,4 +1,7 @@
-"""Builds what a handler needs from the environment, once per sandbox; other runtimes install their own."""
+"""Builds what a handler needs from the environment, once per sandbox; other runtimes install their own.
+
+Each builder imports what only it needs, so that the status API loads no model and no pass.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,38 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from dreaming.database import Database
 from dreaming.errors import Misconfigured
 from dreaming.identifiers import NewId, uuid7
+from dreaming.lambdas.database import DATABASE_URL, Login
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
-from dreaming.models.protocols import ChatModel
-from dreaming.models.selection import chat_model
-from dreaming.passes.consolidation.run import Consolidation
-from dreaming.passes.engine import Engine
 from dreaming.passes.records import Clock, Queue
-from dreaming.settings.resolution import Settings
 
-DATABASE_URL = "DATABASE_URL"
+if TYPE_CHECKING:
+    from dreaming.models.protocols import ChatModel
+    from dreaming.passes.engine import Engine
+    from dreaming.settings.resolution import Settings
+
+__all__ = ["DATABASE_URL", "Resources", "consolidation_engine", "install", "resources", "sandbox_login"]
+
 QUEUE_URL = "DREAMING_QUEUE_URL"
+KEYS_SECRET = "DREAMING_KEYS_SECRET"
+
+WAIT_SECONDS = 60.0
+"""How long a pass waits for its database: Aurora resumes in about 15 s, after a day's pause in 30 s or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The outside world of a handler: database, queue, keys, deployment settings, time and ids."""
+    """The outside world of a handler: database, queue, keys, deployment settings, time and ids.
+
+    A function without a queue of its own has none.
+    """
 
     database: Database
-    queue: Queue
+    queue: Queue | None
     keys: KeyResolver
     environment: Mapping[str, str]
     clock: Clock
@@ -44,45 +57,66 @@ def install(resources: Resources) -> None:
     _installed[:] = [resources]
 
 
-def resources() -> Resources:
+def resources(*, wait_seconds: float = WAIT_SECONDS) -> Resources:
     """Return the installed resources, or build them from the environment and keep them.
 
-    Raises `Misconfigured` naming the variable that is missing.
+    `wait_seconds` bounds the wait for the database where they are built. Raises `Misconfigured`
+    naming the variable that is missing.
     """
     if not _installed:
-        install(_from_environment(os.environ))
+        install(_from_environment(os.environ, wait_seconds))
     return _installed[0]
 
 
 def consolidation_engine() -> Engine:
     """Return the engine of the consolidation pass."""
+    from dreaming.passes.consolidation.run import Consolidation  # noqa: PLC0415 - only where it runs
+    from dreaming.passes.engine import Engine  # noqa: PLC0415
+
     given = resources()
+    if given.queue is None:
+        raise Misconfigured(f"{QUEUE_URL} is not set; set it in the function's environment")
     work = Consolidation(given.database, partial(_chat_model, given.keys), given.clock, given.new_id)
     return Engine(work, given.database, given.queue, given.environment, given.clock, given.new_id)
 
 
+def sandbox_login() -> Login:
+    """Return how this function logs in to its database; raises `Misconfigured`."""
+    return Login.from_environment(os.environ, _now)
+
+
 def _chat_model(keys: KeyResolver, settings: Settings, org_id: str) -> ChatModel:
+    from dreaming.models.selection import chat_model  # noqa: PLC0415 - only where it is called
+
     return chat_model(settings, org_id, keys)
 
 
-def _from_environment(environment: Mapping[str, str]) -> Resources:
-    from dreaming.lambdas.queue import SqsQueue
-
+def _from_environment(environment: Mapping[str, str], wait_seconds: float) -> Resources:
     return Resources(
-        database=Database(_required(environment, DATABASE_URL)),
-        queue=SqsQueue(_required(environment, QUEUE_URL)),
-        keys=KeyResolver(EnvironmentKeys(environment), clock=monotonic),
+        database=Login.from_environment(environment, _now).open(wait_seconds=wait_seconds),
+        queue=_queue(environment.get(QUEUE_URL)),
+        keys=_keys(environment),
         environment=environment,
         clock=_now,
         new_id=uuid7,
     )
 
 
-def _required(environment: Mapping[str, str], name: str) -> str:
-    value = environment.get(name)
-    if not value:
-        raise Misconfigured(f"{name} is not set; set it in the function's environment")
-    return value
+def _queue(url: str | None) -> Queue | None:
+    if not url:
+        return None
+    from dreaming.lambdas.queue import SqsQueue  # noqa: PLC0415 - boto3 is heavy
+
+    return SqsQueue(url)
+
+
+def _keys(environment: Mapping[str, str]) -> KeyResolver:
+    secret = environment.get(KEYS_SECRET)
+    if not secret:
+        return KeyResolver(EnvironmentKeys(environment), clock=monotonic)
+    from dreaming.models.secrets_manager import SecretsManagerKeys  # noqa: PLC0415 - only where there is a secret
+
+    return KeyResolver(SecretsManagerKeys(secret, clock=monotonic), clock=monotonic)
 
 
 def _now() -> datetime:

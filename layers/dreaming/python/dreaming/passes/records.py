@@ -44,13 +44,17 @@ class BatchMessage(BaseModel):
 
 
 class Queue(Protocol):
-    """A FIFO queue as a pass sends to it."""
+    """A FIFO queue as a pass uses it."""
 
     def send(self, body: str, *, group_id: str, deduplication_id: str) -> object:
         """Put a message at the end of its group; a repeated deduplication id within 5 minutes is dropped.
 
         Raises `Hold` when the queue cannot be reached.
         """
+        ...
+
+    def change_visibility(self, receipt: str, seconds: float) -> object:
+        """Let a received message come again after `seconds`; raises `Hold` when the queue cannot be reached."""
         ...
 
 

@@ -1,0 +1,32 @@
+"""The HTTP API, invoked by API Gateway for every request."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging import correlation_paths
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from dreaming.api.routes import build
+from dreaming.database import Database
+from dreaming.lambdas.wiring import resources
+
+WAIT_SECONDS = 10.0
+"""How long a request waits for a sleeping database, well within the 30 seconds of API Gateway."""
+
+logger = Logger(service="api")
+
+
+def _ports() -> tuple[Database, Mapping[str, str], Callable[[], datetime]]:
+    given = resources(wait_seconds=WAIT_SECONDS)
+    return given.database, given.environment, given.clock
+
+
+app = build(_ports, logger)
+
+
+@logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Answer one request."""
+    return app.resolve(event, context)

@@ -1,0 +1,84 @@
+"""Errors as problem details (RFC 9457), each with the correlation id under which the log has the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dreaming.api.identity import NotAllowed, NotIdentified
+from dreaming.errors import Hold, InvalidInput
+
+CONTENT_TYPE = "application/problem+json"
+
+RETRY_AFTER_SECONDS = 5
+"""What a client is asked to wait for a database that is waking up, which takes about 15 seconds."""
+
+
+class FieldProblem(BaseModel):
+    """One field that cannot be accepted."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    problem: str
+
+
+class Problem(BaseModel):
+    """The body of every answer that is no success."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str | None = None
+    correlation_id: str | None = Field(default=None, description="Names the request in the service's log.")
+    fields: tuple[FieldProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a client is told about an error: never more than it can act on."""
+
+    status: HTTPStatus
+    detail: str | None = None
+    fields: tuple[FieldProblem, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def body(self, correlation_id: str | None) -> str:
+        """Return the problem as JSON."""
+        problem = Problem(
+            title=self.status.phrase,
+            status=self.status.value,
+            detail=self.detail,
+            correlation_id=correlation_id,
+            fields=self.fields,
+        )
+        return problem.model_dump_json(exclude_none=True)
+
+
+def refusal(error: Exception) -> Refusal:
+    """Return what a client is told about an error of ours; anything unknown is a plain 500."""
+    if isinstance(error, NotIdentified):
+        return Refusal(HTTPStatus.UNAUTHORIZED, str(error))
+    if isinstance(error, NotAllowed):
+        return Refusal(HTTPStatus.FORBIDDEN, str(error))
+    if isinstance(error, InvalidInput):
+        fields = (FieldProblem(field=error.field, problem=f"{error.problem}; {error.remedy}"),)
+        return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "a value cannot be accepted", fields)
+    if isinstance(error, Hold):
+        seconds = RETRY_AFTER_SECONDS if error.retry_after is None else max(1, round(error.retry_after))
+        detail = f"{error.reason.replace('_', ' ')}; try again in {seconds} seconds"
+        return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": str(seconds)})
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def invalid_request(locations: Sequence[tuple[Sequence[object], str]]) -> Refusal:
+    """Return what a client is told about a request that does not fit the schema: places and rules, no values."""
+    fields = tuple(
+        FieldProblem(field=".".join(str(part) for part in location), problem=rule) for location, rule in locations
+    )
+    return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "the request does not fit the schema", fields)

@@ -1,0 +1,168 @@
+"""What the API answers, as JSON; field names are the design's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dreaming.api.records import CursorReading, RunReading, SliceStatus
+from dreaming.beliefs.records import Kind
+from dreaming.notes.records import NoteCounters, Scope
+from dreaming.passes.records import RunStatus
+
+
+class _Schema(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
+
+
+class Health(_Schema):
+    """The service runs."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class Coverage(_Schema):
+    """How many notes stand where; `total` is the sum of consolidated, waiting, retired and empty."""
+
+    total: int
+    consolidated: int
+    waiting: int
+    retired: int
+    empty: int
+    withdrawn: int = Field(description="Gone upstream; no part of the total.")
+
+    @classmethod
+    def of(cls, counters: Sequence[NoteCounters]) -> Coverage:
+        """Add up the counters of slices."""
+        return cls(**{name: sum(getattr(one, name) for one in counters) for name in cls.model_fields})
+
+
+class Beliefs(_Schema):
+    """How many beliefs readers see, by kind, and how many are archived."""
+
+    live: int
+    by_kind: dict[Kind, int]
+    archived: int
+
+
+class Cursor(_Schema):
+    """How far the slice's notes are consolidated."""
+
+    position: int = Field(description="The sequence of the last note passed.")
+    last_sequence: int = Field(description="The highest sequence handed out in the slice.")
+    last_occurred_at: datetime | None
+    last_note_id: UUID | None
+    running: bool
+    progressed_at: datetime | None
+
+
+class Held(_Schema):
+    """Why the cursor waits, and since when; the next tick tries again."""
+
+    reason: str
+    detail: str | None
+    since: datetime | None
+
+    @classmethod
+    def of(cls, cursor: CursorReading) -> Held | None:
+        """Read a cursor's hold."""
+        if cursor.held_reason is None:
+            return None
+        return cls(reason=cursor.held_reason, detail=cursor.held_detail, since=cursor.held_since)
+
+
+class Run(_Schema):
+    """One run: all batches of a slice from one tick."""
+
+    run_id: UUID
+    slice_id: int
+    status: RunStatus
+    started_at: datetime
+    progressed_at: datetime
+    finished_at: datetime | None
+    held_reason: str | None
+    batches: int
+    notes_consolidated: int
+    notes_empty: int
+    notes_retired: int
+    claims_extracted: int
+    claims_rejected: int
+    claims_rejected_by_rule: dict[str, int]
+    beliefs_created: int
+    beliefs_corroborated: int
+    beliefs_restored: int
+    beliefs_archived: int
+    conflict_candidates: int
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+
+    @classmethod
+    def of(cls, run: RunReading) -> Run:
+        """Read a run's record."""
+        return cls.model_validate({name: getattr(run, name) for name in cls.model_fields})
+
+
+class SliceReading(_Schema):
+    """Where one slice stands."""
+
+    slice_id: int
+    scope: Scope
+    owner_user_id: str | None
+    coverage: Coverage
+    beliefs: Beliefs
+    cursor: Cursor
+    held: Held | None
+
+    @classmethod
+    def of(cls, status: SliceStatus) -> SliceReading:
+        """Read a slice's status."""
+        cursor = status.cursor
+        return cls(
+            slice_id=status.slice.slice_id,
+            scope=status.slice.key.scope,
+            owner_user_id=status.slice.key.owner_user_id,
+            coverage=Coverage.of([status.notes]),
+            beliefs=Beliefs(live=status.beliefs.live, by_kind=status.beliefs.by_kind, archived=status.beliefs.archived),
+            cursor=Cursor(
+                position=cursor.position,
+                last_sequence=status.last_sequence,
+                last_occurred_at=cursor.last_occurred_at,
+                last_note_id=cursor.last_note_id,
+                running=cursor.running,
+                progressed_at=cursor.progressed_at,
+            ),
+            held=Held.of(cursor),
+        )
+
+
+class DreamStatus(_Schema):
+    """How far a pass has come in all slices that the caller sees."""
+
+    pass_name: str = Field(serialization_alias="pass")
+    coverage: Coverage = Field(description="The sum over the slices.")
+    slices: tuple[SliceReading, ...]
+    last_run: Run | None
+    recent_runs: tuple[Run, ...] = Field(description="Of all slices together, the newest first.")
+
+    @classmethod
+    def of(cls, pass_name: str, statuses: Sequence[SliceStatus], *, runs: int) -> DreamStatus:
+        """Put the slices' statuses together, with the newest `runs` of their runs."""
+        readings = sorted((run for status in statuses for run in status.runs), key=_newest_first)
+        recent = tuple(Run.of(run) for run in readings[: max(runs, 1)])
+        return cls(
+            pass_name=pass_name,
+            coverage=Coverage.of([status.notes for status in statuses]),
+            slices=tuple(SliceReading.of(status) for status in statuses),
+            last_run=recent[0] if recent else None,
+            recent_runs=recent[:runs],
+        )
+
+
+def _newest_first(run: RunReading) -> tuple[float, str]:
+    return -run.started_at.timestamp(), str(run.run_id)
