@@ -156,12 +156,16 @@ def test_data_of_another_version_are_named(state: Path) -> None:
 
 
 def test_a_build_for_another_processor_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "package" / "pginstall" / "bin"
+    folder.mkdir(parents=True)
     for name in ("postgres", "initdb", "pg_ctl"):
-        (tmp_path / name).write_text("#!/bin/sh\nkill -ILL $$\n", encoding="utf-8")
-        (tmp_path / name).chmod(0o755)
-    programs = programs_of(tmp_path) if os.geteuid() else programs_of(tmp_path, Path("/"))
-    with pytest.raises(Misconfigured, match="another processor; set DATABASE_URL"):
-        programs.run("postgres", [], log=tmp_path / "log")
+        (folder / name).write_text("#!/bin/sh\nkill -ILL $$\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="programs-of-dreaming-test-") as cache:
+        Path(cache).chmod(0o755)
+        programs = programs_of(folder) if os.geteuid() else programs_of(folder, Path(cache))
+        with pytest.raises(Misconfigured, match="another processor; set DATABASE_URL"):
+            programs.run("postgres", [], log=tmp_path / "log")
 
 
 def test_a_package_that_is_not_installed_is_named() -> None:

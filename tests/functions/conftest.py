@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from aws_lambda_powertools import Metrics
 
 from dreaming.database import Database
 from dreaming.identifiers import uuid7
@@ -20,6 +21,7 @@ def fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that another test has installed or switched off."""
     monkeypatch.setattr(wiring, "_installed", [])
     monkeypatch.setenv("POWERTOOLS_METRICS_DISABLED", "false")
+    Metrics(namespace="Dreaming").clear_metrics()
     for name in ("DATABASE_URL", "DATABASE_HOST", "DREAMING_QUEUE_URL", "DREAMING_KEYS_SECRET"):
         monkeypatch.delenv(name, raising=False)
 

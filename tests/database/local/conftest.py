@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,13 @@ class Dream:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         fields = ("--id-field", "id", "--time-field", "at", "--author-field", "author", "--source", "test")
         self("ingest", "jsonl", str(file), *fields)
+
+
+@pytest.fixture(autouse=True)
+def handlers_loaded_anew() -> None:
+    """A handler that another test of this process loaded keeps its logger's stream."""
+    logging.Logger.manager.loggerDict.pop("consolidate", None)
+    logging.getLogger("dreaming").handlers.clear()
 
 
 @pytest.fixture
