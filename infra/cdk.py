@@ -41,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     if list(arguments) == ["install"]:
         return 0
     command = [str(node), str(_COMMAND), *arguments, "--no-notices"]
-    return subprocess.run(command, cwd=FOLDER, env=_environment(node), check=False).returncode
+    # Beside an app the CLI synthesizes before it bootstraps, which needs a stage and the layers.
+    folder = FOLDER / "node_modules" if arguments[:1] == ["bootstrap"] else FOLDER
+    return subprocess.run(command, cwd=folder, env=_environment(node), check=False).returncode
 
 
 def _environment(node: Path) -> dict[str, str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 QUERIES: Mapping[str, str] = {
     "errors": """
-fields @timestamp, service, message, exception_name, correlation_id
-| filter level in ["ERROR", "CRITICAL"]
+fields @timestamp, service, message, error, detail, exception_name, errorType, errorMessage, correlation_id
+| filter level in ["ERROR", "CRITICAL"] or ispresent(errorType)
 | sort @timestamp desc
 | limit 200
 """,

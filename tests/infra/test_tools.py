@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infra import cdk
 from infra.config import Stage
 from tests.architecture.modules import ROOT
 from tests.infra.templates import Assembly
@@ -71,3 +74,19 @@ def test_events_for_a_local_invocation_are_read_by_the_handlers(sam: Any) -> Non
         if isinstance(commands, dict) and "local_invoke" in commands:
             event = ROOT / commands["local_invoke"]["parameters"]["event"]
             assert json.loads(event.read_text("utf-8")) == {}
+
+
+def test_bootstrap_does_not_meet_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a `cdk.json` the CLI would synthesize first, without a stage and without layers."""
+    started: list[Path] = []
+
+    def run(command: list[str], *, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
+        started.append(cwd)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(cdk, "install", lambda node: None)
+    monkeypatch.setattr("infra.cdk.subprocess.run", run)
+    assert cdk.main(["bootstrap", "aws://123456789012/eu-west-1"]) == 0
+    assert cdk.main(["synth"]) == 0
+    assert not (started[0] / "cdk.json").exists()
+    assert (started[1] / "cdk.json").exists()
