@@ -143,6 +143,11 @@ class Configuration(BaseModel):
         return f"dreaming-{self.stage}"
 
     @property
+    def metrics_namespace(self) -> str:
+        """Where the functions write metrics: one place for each stage, or a stage would answer another's alarms."""
+        return f"Dreaming/{self.stage}"
+
+    @property
     def environment(self) -> dict[str, str]:
         """The chosen settings as the functions' environment variables."""
         return {REGISTRY[name].environment: value for name, value in sorted(self.settings.items())}

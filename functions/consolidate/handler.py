@@ -10,7 +10,7 @@ from dreaming.lambdas.pass_events import handle
 from dreaming.lambdas.wiring import consolidation_engine
 
 logger = Logger(service="consolidate")
-metrics = Metrics(namespace="Dreaming", service="consolidate")
+metrics = Metrics(service="consolidate")
 copy_config_to_registered_loggers(source_logger=logger, include={"dreaming"})
 
 

@@ -19,7 +19,6 @@ from infra.constructs.layers import ARCHITECTURE, NOT_DEPLOYED, RUNTIME, Layers
 from infra.constructs.retention import retention
 from infra.paths import FUNCTIONS
 
-METRICS_NAMESPACE = "Dreaming"
 _NETWORK_INTERFACES = [
     "ec2:CreateNetworkInterface",
     "ec2:DeleteNetworkInterface",
@@ -81,7 +80,7 @@ class Function(Construct):
             timeout=timeout,
             environment={
                 "POWERTOOLS_SERVICE_NAME": folder,
-                "POWERTOOLS_METRICS_NAMESPACE": METRICS_NAMESPACE,
+                "POWERTOOLS_METRICS_NAMESPACE": configuration.metrics_namespace,
                 "POWERTOOLS_LOG_LEVEL": "INFO",
                 **database.environment(login),
                 **configuration.environment,

@@ -15,7 +15,7 @@ from infra.config import Configuration, PassDefinition
 from infra.constructs.alarms import Alarms
 from infra.constructs.bedrock import allow_models
 from infra.constructs.database import DatabaseAccess
-from infra.constructs.function import METRICS_NAMESPACE, Function
+from infra.constructs.function import Function
 from infra.constructs.layers import Layers
 from infra.constructs.provider_keys import ProviderKeys
 
@@ -66,7 +66,7 @@ class PassWorker(Construct):
     def metric(self, name: str, *, statistic: str = "Sum", period: Duration | None = None) -> cloudwatch.Metric:
         """Return a metric that the pass's function writes."""
         return cloudwatch.Metric(
-            namespace=METRICS_NAMESPACE,
+            namespace=self.configuration.metrics_namespace,
             metric_name=name,
             dimensions_map={"service": self.definition.function},
             statistic=statistic,

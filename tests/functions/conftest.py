@@ -21,7 +21,8 @@ def fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that another test has installed or switched off."""
     monkeypatch.setattr(wiring, "_installed", [])
     monkeypatch.setenv("POWERTOOLS_METRICS_DISABLED", "false")
-    Metrics(namespace="Dreaming").clear_metrics()
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Dreaming/test")
+    Metrics(namespace="Dreaming/test").clear_metrics()
     for name in ("DATABASE_URL", "DATABASE_HOST", "DREAMING_QUEUE_URL", "DREAMING_KEYS_SECRET"):
         monkeypatch.delenv(name, raising=False)
 

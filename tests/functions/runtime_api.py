@@ -94,6 +94,7 @@ class Runtime:
             "AWS_LAMBDA_FUNCTION_VERSION": "1",
             "LAMBDA_TASK_ROOT": str(FUNCTIONS / self.name),
             "POWERTOOLS_TRACE_DISABLED": "true",
+            "POWERTOOLS_METRICS_NAMESPACE": "Dreaming/test",
             **self.environment,
         }
         with self.log.open("ab") as output:

@@ -91,17 +91,17 @@ def test_the_metrics_that_alarms_watch_are_written_by_the_pass(stack: Template) 
     for alarm in alarms(stack).values():
         watched = [m["MetricStat"]["Metric"] for m in alarm.get("Metrics", []) if "MetricStat" in m] or [alarm]
         for metric in watched:
-            if metric["Namespace"] == "Dreaming":
+            if metric["Namespace"] == "Dreaming/prod":
                 name = metric["MetricName"]
                 assert f'"{name}"' in source or f'"{name.removeprefix("batch_")}"' in dispositions
 
 
 def test_handlers_write_metrics_where_alarms_look(assembly: Assembly) -> None:
     for folder, function in assembly.stack("dreaming-prod").our_functions().items():
-        assert function["Environment"]["Variables"]["POWERTOOLS_METRICS_NAMESPACE"] == "Dreaming"
+        assert function["Environment"]["Variables"]["POWERTOOLS_METRICS_NAMESPACE"] == "Dreaming/prod"
         handler = (ROOT / "functions" / folder / "handler.py").read_text("utf-8")
         assert re.findall(r'service="(\w+)"', handler) in ([], [folder], [folder, folder])
-        assert re.findall(r'namespace="(\w+)"', handler) in ([], ["Dreaming"])
+        assert "namespace=" not in handler
 
 
 def test_there_are_two_dashboards_and_the_saved_queries(stack: Template) -> None:

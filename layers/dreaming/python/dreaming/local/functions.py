@@ -142,6 +142,7 @@ def _load(name: str) -> Handler:
     # Metrics are for CloudWatch; powertools must not look for X-Ray either.
     os.environ.setdefault("POWERTOOLS_METRICS_DISABLED", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
+    os.environ.setdefault("POWERTOOLS_METRICS_NAMESPACE", "Dreaming/local")
     spec = importlib.util.spec_from_file_location(f"dreaming_functions.{name}", path)
     if spec is None or spec.loader is None:
         raise Misconfigured(f"{path} cannot be loaded; install the package again")
