@@ -42,10 +42,11 @@ def _prefixed(kind: str, prefixes: str, body: str, least: int, *, digit: bool = 
     ]
 
 
+# No possessive group: Python before 3.11.4 gives up a match that such a group must find.
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"|(?:(?:[\s>]|\\[nr])*+[A-Za-z0-9+/=]{40,}+)++)"
+    r"(?:[^-]*(?:-(?!----)[^-]*)*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"|(?:(?:[\s>]|\\[nr]){0,20}[A-Za-z0-9+/=]{40,})+)"
 )
 """A private key in PEM or PGP armour; one whose end is missing counts as far as its lines go."""
 
