@@ -281,8 +281,9 @@ def _show_next(session: Session, shown: Shown) -> None:
         ("doctor", "check the installation, recount everything"),
     )
     _title(session, "Where to look next", "")
+    width = max(len(command) for command, _ in rows)
     for command, sentence in rows:
-        session.output.line(f"  {session.invocation + ' ' + command:<34} {sentence}")
+        session.output.line(f"  {session.invocation} {command:<{width}}  {sentence}")
     session.output.line("  Your own notes, without --demo:", "dim")
     for line in ("ingest git PATH", *(f"settings set {name} true" for name in _SWITCHES), "drain"):
         session.output.line(f"  {program()} {line}")
