@@ -155,3 +155,12 @@ def test_the_workspace_tells_exactly_what_changed() -> None:
         for belief in changes.created
     }
     assert events == {STATEMENTS[0]: ["created", "corroborated", "source_ended"], STATEMENTS[1]: ["created"]}
+
+
+def test_a_note_that_says_one_thing_twice_is_one_source_with_its_first_wording() -> None:
+    notes = Notes()
+    notes.post(1, [STATEMENTS[0], f"{STATEMENTS[0]} quietly"])
+    changes = notes.workspace.changes()
+    assert [belief.statement for belief in changes.created] == [STATEMENTS[0]]
+    assert len(changes.added_sources) == 1
+    assert [entry.event.value for entry in changes.history] == ["created"]

@@ -55,12 +55,6 @@ class BudgetSpent(Hold):
     reason = "budget_spent"
 
 
-class ConsentMissing(Hold):
-    """The organization does not consent to sending text to the model, or its consent cannot be read."""
-
-    reason = "consent_missing"
-
-
 class DatabaseUnavailable(Hold):
     """The database cannot be reached or is waking up."""
 

@@ -61,7 +61,7 @@ class BeliefChanges:
 
 
 class Workspace:
-    """Beliefs under change; `run_ended` sources and new ones are kept until `changes` is asked for."""
+    """Beliefs under change; what was added and ended is kept until `changes` is asked for."""
 
     def __init__(
         self, beliefs: Mapping[UUID, tuple[Belief, Iterable[Source]]], *, ageing: Ageing, now: datetime, new_id: NewId
@@ -121,11 +121,6 @@ class Workspace:
         event = BeliefEvent.CORROBORATED if earlier is None else BeliefEvent.SOURCE_REPLACED
         worked.pending.append((event, source.source_id, evidence))
         return Attached.CORROBORATED if earlier is None else Attached.REPLACED
-
-    def supports(self, belief_id: UUID, note_id: UUID, version: int) -> bool:
-        """Tell whether this version of the note already supports the belief."""
-        source = _of_note(self._worked[belief_id].sources.values(), note_id)
-        return source is not None and source.note_version == version
 
     def end_note(self, note_id: UUID, reason: SourceEnd, *, keep: frozenset[UUID] = frozenset()) -> None:
         """End what the note still supports, except the beliefs in `keep`."""

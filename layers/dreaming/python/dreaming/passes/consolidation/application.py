@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -62,11 +62,11 @@ class Application:
         """Apply the notes in the order given; what an earlier version of a note supported ends."""
         applied = Applied()
         for item in notes:
-            supported = {
-                belief_id
-                for source, candidate_ids in item.claims
-                if (belief_id := self._apply_claim(source, candidate_ids, applied)) is not None
-            }
+            supported: set[UUID] = set()
+            for source, candidate_ids in item.claims:
+                belief_id = self._apply_claim(source, candidate_ids, supported, applied)
+                if belief_id is not None:
+                    supported.add(belief_id)
             self._workspace.end_note(item.note.note_id, SourceEnd.EDITED, keep=frozenset(supported))
             for belief_id in self._workspace.refold():
                 self._fresh.add(self._workspace[belief_id])
@@ -76,10 +76,15 @@ class Application:
         ]
         return applied
 
-    def _apply_claim(self, source: Source, candidate_ids: Sequence[UUID], applied: Applied) -> UUID | None:
-        """Attach the claim to the belief it matches, or make one; return which belief the note supports."""
+    def _apply_claim(
+        self, source: Source, candidate_ids: Sequence[UUID], supported: Set[UUID], applied: Applied
+    ) -> UUID | None:
+        """Attach the claim to the belief it matches, or make one; return which belief the note supports.
+
+        `supported` are the beliefs that earlier claims of the note support: a further one adds nothing.
+        """
         decision = decide(source.statement, self._candidates(source, candidate_ids), threshold=self._threshold)
-        belief_id = self._settle(source, decision, applied)
+        belief_id = self._settle(source, decision, supported, applied)
         if belief_id is None:
             return None
         for pair in decision.vetoed:
@@ -89,7 +94,7 @@ class Application:
         self._note_same_attribute(belief_id, source, applied)
         return belief_id
 
-    def _settle(self, source: Source, decision: Decision, applied: Applied) -> UUID | None:
+    def _settle(self, source: Source, decision: Decision, supported: Set[UUID], applied: Applied) -> UUID | None:
         match = decision.match
         if match is None:
             belief_id = self._workspace.create(source, model=self._model, prompt_version=self._prompt_version)
@@ -101,6 +106,8 @@ class Application:
             applied.counts["claims_suppressed"] += 1
             return None
         belief_id = match.candidate.belief_id
+        if belief_id in supported:
+            return belief_id
         attached = self._workspace.attach(
             belief_id,
             source,
