@@ -11,4 +11,4 @@ def wait_until(condition: Callable[[], object], what: str, *, within: float) -> 
     deadline = time.monotonic() + within
     while not condition():
         assert time.monotonic() < deadline, f"within {within:g} seconds it did not come about that {what}"
-        time.sleep(0.2)
+        time.sleep(0.05)

@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from dreaming.errors import DatabaseUnavailable, Misconfigured
 from dreaming.local.postgres import EmbeddedPostgres
 from dreaming.notes.records import Tenant
 from tests.databases import at_database, created_database, created_login
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -41,13 +41,6 @@ def tables(url: str) -> set[str]:
     with psycopg.connect(url) as connection:
         rows = connection.execute("select tablename from pg_tables where schemaname = 'dreaming'").fetchall()
     return {name for (name,) in rows} - {"schema_migrations"}
-
-
-def wait_until(condition: Callable[[], object], *, within: float = 60.0) -> None:
-    deadline = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < deadline, "the awaited condition did not come about"
-        time.sleep(0.02)
 
 
 def test_applies_each_file_once_in_order(empty_database_url: str, folder: Path) -> None:
@@ -156,7 +149,7 @@ def test_waits_for_the_migration_that_is_running(empty_database_url: str, folder
         other.execute("select pg_advisory_lock(%s)", [_LOCK])
         waiting = thread.submit(migrate, empty_database_url, folder=folder)
         query = "select from pg_locks where locktype = 'advisory' and not granted"
-        wait_until(lambda: other.execute(query).fetchone() is not None)
+        wait_until(lambda: other.execute(query).fetchone() is not None, "the second waits", within=60)
         assert tables(empty_database_url) == set()
         other.execute("select pg_advisory_unlock(%s)", [_LOCK])
         assert len(waiting.result()) == 2
@@ -169,7 +162,7 @@ def test_killed_in_the_middle_it_leaves_nothing_and_the_next_run_goes_on(empty_d
     child = subprocess.Popen([sys.executable, "-c", program, empty_database_url, str(folder)])
     with psycopg.connect(empty_database_url, autocommit=True) as other:
         asleep = "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
-        wait_until(lambda: other.execute(asleep).fetchone() is not None)
+        wait_until(lambda: other.execute(asleep).fetchone() is not None, "the migration is at work", within=60)
     child.send_signal(signal.SIGKILL)
     child.wait()
     write(folder, "002-second", "create table second (n integer);")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +20,7 @@ from dreaming.notes.echo import mark
 from dreaming.notes.preparation import prepare
 from dreaming.notes.records import IncomingNote, IngestCounts, Note, NoteCounters, NoteState, Scope, SliceKey
 from dreaming.notes.service import ingest, ingest_prepared
+from tests.waiting import wait_until
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 KEY = SliceKey("acme")
@@ -145,7 +144,7 @@ def test_sequences_are_committed_in_their_order_so_none_is_stepped_over(
             first = prepare(incoming("first", "x"), max_note_characters=100)
             ingest_prepared(tx, KEY, [first], now=NOW, new_id=uuid7)
             second = pool.submit(post, other, incoming("second", "x"))
-            wait_until(lambda: _waits_for_a_lock(admin))
+            wait_until(lambda: _waits_for_a_lock(admin), "the second ingest waits", within=60)
             # Were the second committed now, a cursor would move past the first.
             assert [note.external_id for note in stored(other)] == ["base"]
         assert second.result(30) == IngestCounts(created=1)
@@ -155,15 +154,6 @@ def test_sequences_are_committed_in_their_order_so_none_is_stepped_over(
         (2, "first"),
         (3, "second"),
     ]
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    pause = threading.Event()
-    for _ in range(3_000):
-        if condition():
-            return
-        pause.wait(0.01)
-    pytest.fail("not so within 30 seconds")
 
 
 def _waits_for_a_lock(admin: psycopg.Connection[TupleRow]) -> bool:
