@@ -54,6 +54,7 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         "dream_runs": in_slice
         | {"run_id": uuid4(), "pass": "consolidation", "generation": 1, "status": "running"}
         | {"started_at": NOW, "progressed_at": NOW},
+        "due_times": in_slice | {"pass": "decay", "due_at": NOW},
         "note_attempts": in_slice | {"note_id": note_id, "version": 1},
         "retired_notes": in_slice
         | {"note_id": note_id, "version": 1, "sequence": 1, "reason": "malformed", "attempts": 3}

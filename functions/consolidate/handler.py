@@ -7,7 +7,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from dreaming.lambdas.pass_events import handle
-from dreaming.lambdas.wiring import consolidation_engine
+from dreaming.lambdas.wiring import engine
 
 logger = Logger(service="consolidate")
 metrics = Metrics(service="consolidate")
@@ -18,4 +18,4 @@ copy_config_to_registered_loggers(source_logger=logger, include={"dreaming"})
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Plan runs when a schedule calls, process batches when the queue does."""
-    return handle(consolidation_engine(), event, context, logger=logger, metrics=metrics)
+    return handle(engine("consolidation"), event, context, logger=logger, metrics=metrics)

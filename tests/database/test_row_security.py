@@ -21,7 +21,8 @@ PLANNER_READS = {
         *("slice_id", "pass", "position", "generation", "run_id"),
         *("progressed_at", "planned_at", "lease_expires_at", "held_since"),
     },
-    "enrolment": {"org_id", "enrolled", "model_consent"},
+    "due_times": {"slice_id", "pass", "due_at"},
+    "enrolment": {"org_id", "enrolled", "model_consent", "embedding_consent"},
 }
 APPLICATION = [Role.WORKER, Role.API]
 Admin = psycopg.Connection[TupleRow]

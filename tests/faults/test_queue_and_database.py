@@ -71,7 +71,7 @@ def sleepy(
     world.ingest(*(note(f"n{number}", f"The shed has {number} windows.") for number in range(4)))
     database = Database(database_url, wait_seconds=30, connect=server.connect, clock=server.clock, sleep=server.sleep)
     keys = KeyResolver(EnvironmentKeys(world.environment), clock=lambda: 0.0)
-    wiring.install(Resources(database, world.queue, keys, world.environment, world.clock, uuid7))
+    wiring.install(Resources(database, lambda _: world.queue, keys, world.environment, world.clock, uuid7))
     yield world
     database.close()
 
@@ -240,7 +240,7 @@ def test_the_same_message_twice_at_once_has_one_effect(sleepy: World, consolidat
     consolidate.invoke({})
     received = receive(sleepy)
     together = threading.Barrier(2)
-    engine = wiring.consolidation_engine()
+    engine = wiring.engine("consolidation")
     from dreaming.passes.records import BatchMessage, Deadline, Disposition
     from dreaming.passes.store import LeaseBusy
 

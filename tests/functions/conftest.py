@@ -57,7 +57,7 @@ def installed(world: World) -> World:
 def install(world: World) -> None:
     """Put the world around every handler of this process."""
     keys = KeyResolver(EnvironmentKeys(world.environment), clock=lambda: 0.0)
-    wiring.install(Resources(world.database, world.queue, keys, world.environment, world.clock, uuid7))
+    wiring.install(Resources(world.database, lambda _: world.queue, keys, world.environment, world.clock, uuid7))
 
 
 @pytest.fixture

@@ -109,4 +109,4 @@ def test_a_login_owns_nothing_and_sees_no_row_without_a_tenant(migrated: str, lo
 
 def install(world: World, database: Database) -> None:
     keys = KeyResolver(EnvironmentKeys(world.environment), clock=lambda: 0.0)
-    wiring.install(Resources(database, world.queue, keys, world.environment, world.clock, uuid7))
+    wiring.install(Resources(database, lambda _: world.queue, keys, world.environment, world.clock, uuid7))

@@ -34,7 +34,7 @@ def test_nothing_runs_until_everything_is_switched_on(dream: Dream) -> None:
 
 def test_an_empty_organization_has_nothing_to_run(dream: Dream) -> None:
     dream.switch_on()
-    assert dream.json("run") == {"started": [], "running": 0, "stopped": []}
+    assert dream.json("run", "consolidation") == {"started": [], "running": 0, "stopped": [], "passes": {}}
     assert "no note is waiting" in dream("run").stdout
     assert "Nothing was waiting" in dream("drain").stdout
 

@@ -74,7 +74,7 @@ def test_an_interrupted_drain_leaves_its_message_to_the_next_one_at_once(
         patched.setattr(Function, "invoke", interrupted)
         with pytest.raises(KeyboardInterrupt):
             runtime.drain()
-    assert runtime.queue.counts().visible == 1
+    assert runtime.queue("consolidation").counts().visible == 1
     runtime.drain()
     assert waiting(runtime) == 0
 
@@ -108,7 +108,7 @@ def test_what_a_killed_drain_had_in_flight_is_taken_over_at_once(
     ) as killed:
         assert killed.stderr is not None
         assert killed.stderr.read(7) == b"calling"
-        assert runtime.queue.counts().in_flight == 1
+        assert runtime.queue("consolidation").counts().in_flight == 1
         killed.send_signal(signal.SIGKILL)
         killed.wait()
     runtime.drain()
@@ -132,7 +132,7 @@ def test_a_drain_whose_database_is_gone_ends_and_the_next_one_goes_on(
         stop_running(home)
         with pytest.raises(DatabaseUnavailable):
             runtime.drain()
-        assert runtime.queue.counts().visible == 1
+        assert runtime.queue("consolidation").counts().visible == 1
     with LocalRuntime.open(home, environment) as runtime:
         runtime.drain()
         assert waiting(runtime) == 0

@@ -42,7 +42,7 @@ class BeliefCounters:
 
 @dataclass(frozen=True, slots=True)
 class RunReading:
-    """The record of one run."""
+    """The record of one run; `pass_counts` holds what passes other than consolidation count."""
 
     run_id: UUID
     slice_id: int
@@ -69,6 +69,7 @@ class RunReading:
     model_calls: int
     input_tokens: int
     output_tokens: int
+    pass_counts: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ class Run(_Schema):
     model_calls: int
     input_tokens: int
     output_tokens: int
+    pass_counts: dict[str, int] = Field(description="What passes other than consolidation count, by name.")
 
     @classmethod
     def of(cls, run: RunReading) -> Run:

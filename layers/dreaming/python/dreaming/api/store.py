@@ -28,7 +28,7 @@ _RUN_COLUMNS = """r.run_id, r.slice_id, r.pass as pass_name, r.status, r.started
     r.held_reason, r.batches, r.notes_consolidated, r.notes_empty, r.notes_retired, r.claims_extracted,
     r.claims_rejected, r.claims_suppressed, r.claims_rejected_by_rule, r.beliefs_created, r.beliefs_corroborated,
     r.beliefs_restored, r.beliefs_archived, r.conflict_candidates, r.partial_chunks, r.model_calls, r.input_tokens,
-    r.output_tokens"""
+    r.output_tokens, r.pass_counts"""
 
 
 def read_slices(tx: Transaction, pass_name: str) -> list[SliceStatus]:

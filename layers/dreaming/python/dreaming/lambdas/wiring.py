@@ -6,7 +6,7 @@ Each builder imports what only it needs, so that the status API loads no model a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -22,10 +22,10 @@ from dreaming.passes.records import Clock, Queue
 
 if TYPE_CHECKING:
     from dreaming.models.protocols import ChatModel
-    from dreaming.passes.engine import Engine
+    from dreaming.passes.engine import Engine, Pass
     from dreaming.settings.resolution import Settings
 
-__all__ = ["DATABASE_URL", "Resources", "consolidation_engine", "install", "resources", "sandbox_login"]
+__all__ = ["DATABASE_URL", "Resources", "engine", "install", "resources", "sandbox_login"]
 
 QUEUE_URL = "DREAMING_QUEUE_URL"
 KEYS_SECRET = "DREAMING_KEYS_SECRET"
@@ -36,13 +36,13 @@ WAIT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The outside world of a handler: database, queue, keys, deployment settings, time and ids.
+    """The outside world of a handler: database, queues, keys, deployment settings, time and ids.
 
-    A function without a queue of its own has none.
+    `queues` gives the queue of a pass by the pass's name, or None where there is none.
     """
 
     database: Database
-    queue: Queue | None
+    queues: Callable[[str], Queue | None]
     keys: KeyResolver
     environment: Mapping[str, str]
     clock: Clock
@@ -68,21 +68,33 @@ def resources(*, wait_seconds: float = WAIT_SECONDS) -> Resources:
     return _installed[0]
 
 
-def consolidation_engine() -> Engine:
-    """Return the engine of the consolidation pass."""
-    from dreaming.passes.consolidation.run import Consolidation  # noqa: PLC0415 - only where it runs
-    from dreaming.passes.engine import Engine  # noqa: PLC0415
+def engine(pass_name: str) -> Engine:
+    """Return the engine of a pass; raises `Misconfigured` where its queue is not named."""
+    from dreaming.passes.engine import Engine  # noqa: PLC0415 - only where it runs
 
     given = resources()
-    if given.queue is None:
+    queue = given.queues(pass_name)
+    if queue is None:
         raise Misconfigured(f"{QUEUE_URL} is not set; set it in the function's environment")
-    work = Consolidation(given.database, partial(_chat_model, given.keys), given.clock, given.new_id)
-    return Engine(work, given.database, given.queue, given.environment, given.clock, given.new_id)
+    work = _BUILDERS[pass_name](given)
+    return Engine(work, given.database, queue, given.environment, given.clock, given.new_id)
 
 
 def sandbox_login() -> Login:
     """Return how this function logs in to its database; raises `Misconfigured`."""
     return Login.from_environment(os.environ, _now)
+
+
+def _consolidation(given: Resources) -> Pass:
+    from dreaming.passes.consolidation.run import Consolidation  # noqa: PLC0415 - only where it runs
+
+    return Consolidation(given.database, partial(_chat_model, given.keys), given.clock, given.new_id)
+
+
+_BUILDERS: Mapping[str, Callable[[Resources], Pass]] = {
+    "consolidation": _consolidation,
+}
+"""How each pass is built; each builder imports what only its pass needs."""
 
 
 def _chat_model(keys: KeyResolver, settings: Settings, org_id: str) -> ChatModel:
@@ -92,9 +104,10 @@ def _chat_model(keys: KeyResolver, settings: Settings, org_id: str) -> ChatModel
 
 
 def _from_environment(environment: Mapping[str, str], wait_seconds: float) -> Resources:
+    queue = _queue(environment.get(QUEUE_URL))
     return Resources(
         database=Login.from_environment(environment, _now).open(wait_seconds=wait_seconds),
-        queue=_queue(environment.get(QUEUE_URL)),
+        queues=lambda _: queue,  # a function serves one pass, and its queue is that pass's
         keys=_keys(environment),
         environment=environment,
         clock=_now,

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from enum import Enum
@@ -92,6 +92,16 @@ class Output:
                 yield show
         else:
             yield _Lines(title, total, unit)
+
+    @contextmanager
+    def working(self, title: str) -> Iterator[Callable[[str], None]]:
+        """Show on a terminal that something of unknown length goes on; the function changes what it says."""
+        console = _console(stderr=True)
+        if not console.is_terminal:
+            yield lambda _: None
+            return
+        with console.status(styled(title)) as status:
+            yield lambda detail: status.update(styled(f"{title}: {detail}"))
 
 
 class _Lines:

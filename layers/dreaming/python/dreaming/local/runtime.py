@@ -15,13 +15,13 @@ from dreaming.database import Database
 from dreaming.database.migration import migrate
 from dreaming.errors import DatabaseUnavailable
 from dreaming.identifiers import NewId, uuid7
-from dreaming.lambdas.wiring import DATABASE_URL, Resources, consolidation_engine, install
+from dreaming.lambdas.wiring import DATABASE_URL, Resources, engine, install
 from dreaming.local.functions import Function, failed_items, queue_event, schedule_event
 from dreaming.local.home import deployment_environment, make_home
 from dreaming.local.presence import Presence
 from dreaming.local.queue import LocalQueue, Received
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
-from dreaming.passes.records import BatchMessage
+from dreaming.passes.records import PASS_FUNCTIONS, BatchMessage
 
 TIMEOUT_SECONDS = 180.0
 """The time-out of a pass's function, as in AWS (design, section 14)."""
@@ -62,7 +62,6 @@ class LocalRuntime:
         home: Path,
         *,
         database: Database,
-        queue: LocalQueue,
         presence: Presence,
         environment: Mapping[str, str],
         sleep: Callable[[float], None],
@@ -71,14 +70,14 @@ class LocalRuntime:
         self.home = home
         self.database = database
         self.environment = environment
-        self.queue = queue
         self.clock: Callable[[], datetime] = _now
         self.new_id: NewId = uuid7
         self._presence = presence
         self._sleep = sleep
         keys = KeyResolver(EnvironmentKeys(environment), clock=monotonic)
-        install(Resources(database, queue, keys, environment, self.clock, self.new_id))
-        self._consolidate = Function("consolidate", log=home / "handlers.log", timeout_seconds=TIMEOUT_SECONDS)
+        install(Resources(database, self.queue, keys, environment, self.clock, self.new_id))
+        self._queues: dict[str, LocalQueue] = {}
+        self._functions: dict[str, Function] = {}
 
     @classmethod
     def open(cls, home: Path, environment: Mapping[str, str], *, keep_database: bool = False) -> Self:
@@ -97,68 +96,83 @@ class LocalRuntime:
         return cls(
             home,
             database=Database(url) if own else Database(url, wait_seconds=_EMBEDDED_WAIT_SECONDS),
-            queue=LocalQueue(home / "queue.sqlite", "consolidation"),
             presence=Presence(home / "workers"),
             environment=variables,
             sleep=sleep,
         )
 
-    def tick(self, only: int | None = None) -> dict[str, Any]:
-        """Invoke the consolidation function as its schedule does; return its answer."""
-        return self._consolidate.invoke(dict(schedule_event(only)), request_id=self._request_id())
+    def queue(self, pass_name: str) -> LocalQueue:
+        """Return the queue of a pass."""
+        if pass_name not in self._queues:
+            self._queues[pass_name] = LocalQueue(self.home / "queue.sqlite", pass_name)
+        return self._queues[pass_name]
 
-    def drain(self, on_batch: Callable[[BatchEvent], object] | None = None) -> DrainReport:
-        """Process the queue until it is empty, including what other processes have in flight.
+    def tick(self, pass_name: str = "consolidation", *, only: int | None = None) -> dict[str, Any]:
+        """Invoke a pass's function as its schedule does; return its answer. `only` asks for one slice."""
+        return self._function(pass_name).invoke(dict(schedule_event(only)), request_id=self._request_id())
+
+    def drain(
+        self, pass_name: str = "consolidation", on_batch: Callable[[BatchEvent], object] | None = None
+    ) -> DrainReport:
+        """Process a pass's queue until it is empty, including what other processes have in flight.
 
         Messages of processes that died are taken over at once. A failing message is tried as often
         as SQS would try it and then becomes a dead letter.
         """
+        queue = self.queue(pass_name)
         batches = failed = 0
         while True:
             self._take_over_dead()
-            message = self.queue.receive(holder=self._presence.name, visibility_timeout=VISIBILITY_SECONDS)
+            message = queue.receive(holder=self._presence.name, visibility_timeout=VISIBILITY_SECONDS)
             if message is None:
-                counts = self.queue.counts()
+                counts = queue.counts()
                 if not counts.visible and not counts.in_flight:
                     return DrainReport(batches, failed, counts.dead)
                 self._sleep(_POLL_SECONDS)
                 continue
-            answer = self._invoke(message)
+            answer = self._invoke(pass_name, message)
             is_failed = message.message_id in failed_items(answer)
             if is_failed:
-                self._check_database(message)
-                self.queue.change_visibility(
-                    message.receipt, FAILED_VISIBILITY_SECONDS * 2 ** (message.receive_count - 1)
-                )
+                self._check_database(queue, message)
+                queue.change_visibility(message.receipt, FAILED_VISIBILITY_SECONDS * 2 ** (message.receive_count - 1))
             else:
-                self.queue.delete(message.receipt)
+                queue.delete(message.receipt)
             batches += 1
             failed += is_failed
             if on_batch is not None:
                 on_batch(BatchEvent(_slice_of(message.body), is_failed))
 
-    def _invoke(self, message: Received) -> dict[str, Any]:
+    def _function(self, pass_name: str) -> Function:
+        if pass_name not in self._functions:
+            log = self.home / "handlers.log"
+            self._functions[pass_name] = Function(PASS_FUNCTIONS[pass_name], log=log, timeout_seconds=TIMEOUT_SECONDS)
+        return self._functions[pass_name]
+
+    def _invoke(self, pass_name: str, message: Received) -> dict[str, Any]:
+        event = queue_event(PASS_FUNCTIONS[pass_name], message)
         try:
-            return self._consolidate.invoke(queue_event("consolidate", message), request_id=self._request_id())
+            return self._function(pass_name).invoke(event, request_id=self._request_id())
         except BaseException:
             # An interrupted drain leaves its message to the next one, at once.
-            self.queue.change_visibility(message.receipt, 0)
+            self.queue(pass_name).change_visibility(message.receipt, 0)
             raise
 
-    def _check_database(self, message: Received) -> None:
+    def _check_database(self, queue: LocalQueue, message: Received) -> None:
         """End the drain when the database is gone, with the message left for the next one."""
         try:
             with self.database.planner():
                 return
         except DatabaseUnavailable:
-            self.queue.change_visibility(message.receipt, 0)
+            queue.change_visibility(message.receipt, 0)
             raise
 
     def close(self) -> None:
         """Close what was opened; the embedded database stops with its last user."""
-        self._consolidate.close()
+        for function in self._functions.values():
+            function.close()
         self._presence.close()
-        self.queue.close()
+        for queue in self._queues.values():
+            queue.close()
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -177,9 +191,10 @@ class LocalRuntime:
     def _take_over_dead(self) -> None:
         """Free the messages and leases of workers that were killed."""
         for name in self._presence.dead():
-            for body in self.queue.held_by(name):
-                consolidation_engine().release(BatchMessage.model_validate_json(body), holder_prefix=name)
-            self.queue.release(name)
+            for pass_name in PASS_FUNCTIONS:
+                for body in self.queue(pass_name).held_by(name):
+                    engine(pass_name).release(BatchMessage.model_validate_json(body), holder_prefix=name)
+                self.queue(pass_name).release(name)
             self._presence.bury(name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -16,6 +16,12 @@ from dreaming.notes.records import Slice
 
 Clock = Callable[[], datetime]
 """The time of day, aware, passed in so that tests can decide it."""
+
+
+PASS_FUNCTIONS: Mapping[str, str] = {
+    "consolidation": "consolidate",
+}
+"""The function of each pass, in the order in which one feeds the next."""
 
 
 class BatchMessage(BaseModel):
@@ -94,7 +100,7 @@ class BatchOutcome:
 
     `progressed`: the cursor moved, an answer was saved or an attempt was counted; without it no
     further batch is sent. `remaining`: there is more to do. `held`: why the slice holds, with a
-    sentence for people in `held_detail`. `counts`: differences of `dream_runs` columns.
+    sentence for people in `held_detail`. `counts`: what to add to the run's record.
     """
 
     progressed: bool

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID
 
+from psycopg import sql
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from dreaming.database import Transaction
 from dreaming.errors import DreamingError
@@ -96,6 +99,61 @@ def slices_with_waiting_notes(
     }
     rows = planner.execute(query, parameters).fetchall()
     return [Slice(row[0], SliceKey(row[1], Scope(row[2]), row[3])) for row in rows]
+
+
+def slices_due(
+    planner: Transaction,
+    pass_name: str,
+    *,
+    now: datetime,
+    stalled_after: timedelta,
+    only: int | None = None,
+    consent: Literal["model_consent", "embedding_consent"] | None = None,
+) -> list[Slice]:
+    """Return the slices whose due time for a pass has come, the longest due first; planner role.
+
+    Of enrolled organizations only, and of those that gave `consent` where a pass needs one. `only`
+    asks for one slice by id, due or not.
+    """
+    consented = sql.SQL("and e.{}").format(sql.Identifier(consent)) if consent else sql.SQL("")
+    query = sql.SQL("""
+        select s.slice_id, s.org_id, s.scope, s.owner_user_id
+        from slices s
+        join enrolment e on e.org_id = s.org_id and e.enrolled {consented}
+        left join due_times d on d.slice_id = s.slice_id and d.pass = %(pass)s
+        left join dream_cursor c on c.slice_id = s.slice_id and c.pass = %(pass)s
+        where case when %(only)s::bigint is null then d.due_at <= %(now)s else s.slice_id = %(only)s end
+          and (c.run_id is null or c.progressed_at <= %(now)s - %(stalled_after)s)
+        order by d.due_at, s.slice_id
+    """).format(consented=consented)
+    parameters = {"pass": pass_name, "now": now, "stalled_after": stalled_after, "only": only}
+    rows = planner.execute(query, parameters).fetchall()
+    return [Slice(row[0], SliceKey(row[1], Scope(row[2]), row[3])) for row in rows]
+
+
+def make_due(tx: Transaction, slice_id: int, pass_name: str, at: datetime) -> None:
+    """Let a pass come to the slice at `at`, or earlier when it was due earlier already."""
+    tx.execute(
+        """
+        insert into due_times as d (slice_id, pass, due_at) values (%s, %s, %s)
+        on conflict (slice_id, pass) do update set due_at = excluded.due_at where d.due_at > excluded.due_at
+        """,
+        (slice_id, pass_name, at),
+    )
+
+
+def set_due(tx: Transaction, slice_id: int, pass_name: str, at: datetime | None) -> None:
+    """Set when a pass next has work in the slice, from what it has seen under lock; None: until it is made due."""
+    if at is None:
+        tx.execute("delete from due_times where slice_id = %s and pass = %s", (slice_id, pass_name))
+        return
+    tx.execute(
+        """
+        insert into due_times (slice_id, pass, due_at) values (%s, %s, %s)
+        on conflict (slice_id, pass) do update set due_at = excluded.due_at
+        """,
+        (slice_id, pass_name, at),
+    )
 
 
 def read_cursor(tx: Transaction, slice_id: int, pass_name: str, *, lock: bool = False) -> Cursor | None:
@@ -248,12 +306,55 @@ def _finish_run(
     )
 
 
+_RUN_COLUMNS = frozenset(
+    {
+        "notes_consolidated",
+        "notes_empty",
+        "notes_retired",
+        "claims_extracted",
+        "claims_rejected",
+        "claims_suppressed",
+        "beliefs_created",
+        "beliefs_corroborated",
+        "beliefs_restored",
+        "beliefs_archived",
+        "conflict_candidates",
+        "partial_chunks",
+        "model_calls",
+        "input_tokens",
+        "output_tokens",
+    }
+)
+
+_ADD_PASS_COUNTS = """
+    pass_counts = coalesce((
+        select jsonb_object_agg(name, total) from (
+            select name, sum(count::bigint) as total
+            from (
+                select * from jsonb_each_text(pass_counts)
+                union all select * from jsonb_each_text(%(pass_counts)s)
+            ) as counts (name, count)
+            group by name
+        ) totals
+    ), '{}')
+"""
+
+
 def add_to_run(tx: Transaction, lease: Lease, counts: Mapping[str, int], *, batches: int = 0, now: datetime) -> None:
-    """Add to the run's record; `counts` names columns of `dream_runs`."""
-    columns = {"batches": batches, **counts}
-    assignments = ", ".join(f"{name} = {name} + %({name})s" for name in sorted(columns))
+    """Add to the run's record: to columns of `dream_runs` where `counts` names them, else to its `pass_counts`."""
+    columns = {name: count for name, count in counts.items() if name in _RUN_COLUMNS}
+    others = {name: count for name, count in counts.items() if name not in _RUN_COLUMNS}
+    assignments = [f"{name} = {name} + %({name})s" for name in ("batches", *sorted(columns))]
+    assignments += [_ADD_PASS_COUNTS] if others else []
     tx.execute(
-        f"update dream_runs set {assignments}, progressed_at = %(now)s "
+        f"update dream_runs set {', '.join(assignments)}, progressed_at = %(now)s "
         "where slice_id = %(slice_id)s and run_id = %(run_id)s",
-        {**columns, "now": now, "slice_id": lease.slice.slice_id, "run_id": lease.run_id},
+        {
+            **columns,
+            "batches": batches,
+            "pass_counts": Jsonb(others),
+            "now": now,
+            "slice_id": lease.slice.slice_id,
+            "run_id": lease.run_id,
+        },
     )

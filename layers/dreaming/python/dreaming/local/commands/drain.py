@@ -11,6 +11,7 @@ from uuid import UUID
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.other_passes import CONSOLIDATION, OTHER_PASSES, drain_pass, show_pass_drained
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
     from dreaming.local.runtime import BatchEvent, DrainReport, LocalRuntime
 
-PASS = "consolidation"
+PASS = CONSOLIDATION
+
+_ALL = "all"
 
 _UNAVAILABLE = 4
 
@@ -62,55 +65,100 @@ class Drained:
     stopped: tuple[Stopped, ...]
 
 
+_which_pass = click.argument(
+    "pass_name", metavar="[PASS]", type=click.Choice([_ALL, CONSOLIDATION, *OTHER_PASSES]), default=_ALL
+)
+
+
 @click.command(
     cls=DreamCommand,
     examples="""
-    dream run                          # what the hourly schedule does
+    dream run                          # what the schedules do
+    dream run decay                    # one pass
     dream run --json
     """,
 )
+@_which_pass
 @with_session
-def run(session: Session) -> int:
-    """Start a run for each slice that is due, once, as the schedule does.
+def run(session: Session, pass_name: str) -> int:
+    """Start a run of PASS (all) for each slice that is due, once, as its schedule does.
 
     The runs' first messages are queued; `dream drain` works through them.
     """
     with session.runtime() as runtime:
+        others = {name: runtime.tick(name) for name in _others(pass_name)}
+        if pass_name not in (_ALL, CONSOLIDATION):
+            return _show_ticks(session, others)
         answer = runtime.tick()
         stopped = stopped_by_tick(session, runtime, answer)
         statuses = session.reader(runtime.database).status(PASS, runs=0)
     running = sum(status.cursor.running for status in statuses)
     if session.output.as_json:
-        session.output.document({"started": answer["started"], "running": running, "stopped": stopped})
+        passes = {name: other["started"] for name, other in others.items()}
+        document = {"started": answer["started"], "running": running, "stopped": stopped, "passes": passes}
+        session.output.document(document)
     else:
         _show_tick(session, answer, running, stopped, statuses)
+        for name, other in others.items():
+            _show_started(session, name, other)
     return _UNAVAILABLE if stopped and not answer["started"] else 0
 
 
 @click.command(
     cls=DreamCommand,
     examples="""
-    dream drain                        # consolidate everything that waits
+    dream drain                        # everything that waits, in every pass
+    dream drain consolidation          # one pass
     dream drain --redrive              # and try messages again that failed too often
     dream drain --json
     """,
 )
 @click.option("--redrive", is_flag=True, help="Queue the messages again that failed too often.")
+@_which_pass
 @with_session
-def drain(session: Session, redrive: bool) -> int:
-    """Start what is due, then work until nothing waits; say what came of it.
+def drain(session: Session, redrive: bool, pass_name: str) -> int:
+    """Start what is due in PASS (all), then work until nothing waits; say what came of it.
 
     Whatever is interrupted is taken up by the next `dream drain`.
     """
+    drained = None
     with session.runtime() as runtime:
         if redrive:
-            runtime.queue.redrive()
-        drained = drain_all(session, runtime)
+            for name in (CONSOLIDATION, *OTHER_PASSES) if pass_name == _ALL else (pass_name,):
+                runtime.queue(name).redrive()
+        if pass_name in (_ALL, CONSOLIDATION):
+            drained = drain_all(session, runtime)
+        others = [drain_pass(session, runtime, name) for name in _others(pass_name)]
     if session.output.as_json:
-        session.output.document(drained)
+        passes = {"passes": {other.pass_name: other for other in others}}
+        session.output.document({**(vars(drained) if drained else {}), **passes})
     else:
-        show_drained(session, drained)
-    return _UNAVAILABLE if drained.stopped or drained.report.dead else 0
+        if drained:
+            show_drained(session, drained)
+        for other in others:
+            show_pass_drained(session, other)
+    stopped = drained is not None and (drained.stopped or drained.report.dead)
+    return _UNAVAILABLE if stopped or any(other.dead for other in others) else 0
+
+
+def _others(pass_name: str) -> tuple[str, ...]:
+    return OTHER_PASSES if pass_name == _ALL else tuple(name for name in OTHER_PASSES if name == pass_name)
+
+
+def _show_ticks(session: Session, answers: dict[str, dict[str, Any]]) -> int:
+    if session.output.as_json:
+        session.output.document({"passes": {name: answer["started"] for name, answer in answers.items()}})
+    else:
+        for name, answer in answers.items():
+            _show_started(session, name, answer)
+            if not answer["started"]:
+                session.output.line(f"{name}: {answer['reason'] or 'nothing is due'}")
+    return 0
+
+
+def _show_started(session: Session, pass_name: str, answer: dict[str, Any]) -> None:
+    for message in answer["started"]:
+        session.output.line(f"Started run {message['run_id']} of {pass_name} in slice {message['slice_id']}")
 
 
 def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = None) -> Drained:
@@ -118,7 +166,7 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
     reader = session.reader(runtime.database)
     earlier = reader.running(PASS)
     before = reader.runs(earlier)
-    answer = runtime.tick(only)
+    answer = runtime.tick(only=only)
     total = _waiting(reader.status(PASS, runs=0))
     with session.output.progress("consolidate", total, "notes") as show:
 
@@ -128,7 +176,7 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
             detail = "a batch failed, trying again" if event.failed else counted(beliefs, "belief")
             show(max(0, total - _waiting(statuses)), detail=detail)
 
-        report = runtime.drain(on_batch)
+        report = runtime.drain(on_batch=on_batch)
     run_ids = {*earlier, *(UUID(message["run_id"]) for message in answer["started"])}
     after = reader.runs(sorted(run_ids))
     statuses = reader.status(PASS, runs=0)
