@@ -1,15 +1,13 @@
 """The HTTP API, invoked by API Gateway for every request."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from dreaming.api.routes import build
-from dreaming.database import Database
+from dreaming.api.application import build
+from dreaming.api.door import Ports
 from dreaming.lambdas.wiring import resources
 
 WAIT_SECONDS = 10.0
@@ -18,9 +16,9 @@ WAIT_SECONDS = 10.0
 logger = Logger(service="api")
 
 
-def _ports() -> tuple[Database, Mapping[str, str], Callable[[], datetime]]:
+def _ports() -> Ports:
     given = resources(wait_seconds=WAIT_SECONDS)
-    return given.database, given.environment, given.clock
+    return Ports(given.database, given.keys, given.environment, given.clock, given.new_id)
 
 
 app = build(_ports, logger)

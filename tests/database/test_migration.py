@@ -224,6 +224,8 @@ def test_a_plain_login_creates_the_roles_and_takes_them_on(tmp_path: Path) -> No
             connection.execute("create role plain login createrole createdb password 'plain'")
             for number in range(3):
                 connection.execute(f"create database d{number} owner plain".encode())
+                with psycopg.connect(at_database(server_url, f"d{number}"), autocommit=True) as superuser:
+                    superuser.execute("create extension vector")
         urls = [at_database(server_url, f"d{number}", user="plain", password="plain") for number in range(3)]
         with ThreadPoolExecutor(3) as threads:
             assert [len(applied) for applied in threads.map(migrate, urls)] == [len(read_migrations())] * 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -17,6 +18,7 @@ STATUS = "/brain/dream/status"
 ANAS = SliceKey("acme", Scope.PRIVATE, "ana")
 BENS = SliceKey("acme", Scope.PRIVATE, "ben")
 BIRCH = SliceKey("birch")
+UNKNOWN = UUID(int=7)
 
 
 @pytest.fixture
@@ -193,14 +195,32 @@ def test_a_setting_that_cannot_be_read_is_never_taken_for_its_default(installed:
     assert call(api, STATUS).status == 500
 
 
-def test_the_description_names_every_route_and_both_kinds_of_answer(api: Sandbox) -> None:
+def test_the_description_names_both_kinds_of_answer_of_every_route(api: Sandbox) -> None:
     body = call(api, "/openapi.json").body
-    assert set(body["paths"]) == {"/health", STATUS}
-    status = body["paths"][STATUS]["get"]
-    assert status["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("DreamStatus")
-    for code in ("401", "403", "422", "503"):
-        assert "application/problem+json" in status["responses"][code]["content"], code
+    routes = {
+        f"{method} {path}": route
+        for path, methods in body["paths"].items()
+        for method, route in methods.items()
+        if path.startswith("/brain/")
+    }
+    assert f"get {STATUS}" in routes
+    for name, route in routes.items():
+        assert "schema" in route["responses"]["200"]["content"]["application/json"], name
+        for code in ("401", "403", "422", "503"):
+            assert "application/problem+json" in route["responses"][code]["content"], (name, code)
     assert "Problem" in body["components"]["schemas"]
+
+
+def test_every_route_but_health_refuses_who_is_not_known(installed: World, api: Sandbox) -> None:
+    paths = call(api, "/openapi.json").body["paths"]
+    for path, methods in paths.items():
+        for method, route in methods.items():
+            named = path.replace("{name}", "enabled").replace("_id}", "}").replace("{note}", str(UNKNOWN))
+            body = "{}" if "requestBody" in route else None
+            answer = call(
+                api, named.replace("{belief}", str(UNKNOWN)), method=method.upper(), authorizer=None, body=body
+            )
+            assert answer.status in ({200} if path == "/health" else {401, 422}), (method, path)
 
 
 def test_the_caller_is_found_in_the_verified_part_alone(installed: World, api: Sandbox) -> None:

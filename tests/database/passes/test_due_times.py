@@ -12,6 +12,7 @@ import pytest
 from dreaming.database import Database
 from dreaming.notes.records import SliceKey
 from dreaming.passes import store
+from dreaming.passes.records import Lease
 from dreaming.settings.service import change_consent
 from tests.world import KEY, NOON, World, note, open_world
 
@@ -98,7 +99,7 @@ def test_counts_beyond_consolidation_add_up_in_the_run(world: World) -> None:
     with world.transaction() as tx:
         message = store.start_run(tx, slice_id, "decay", run_id=world_id(), now=NOON, stalled_after=STALLED)
         assert message is not None
-        lease = store.Lease(world.slice(), "decay", message.run_id, 1, 1, "holder")
+        lease = Lease(world.slice(), "decay", message.run_id, 1, 1, "holder")
         store.add_to_run(tx, lease, {"warned": 2, "model_calls": 1}, now=NOON)
         store.add_to_run(tx, lease, {"warned": 3, "archived": 4}, batches=1, now=NOON)
     counts = {"warned": 5, "archived": 4}

@@ -37,6 +37,10 @@ class ProviderUnavailable(Hold):
     reason = "provider_unavailable"
 
 
+class UnusableVector(ProviderUnavailable):
+    """The embedder answered a vector that is no direction; the same text may well get it again."""
+
+
 class MissingKey(Hold):
     """The organization has no key for the provider, or the provider refused the one it has."""
 
@@ -47,6 +51,10 @@ class ProviderMisconfigured(Hold):
     """The provider refuses every call of this kind: unknown model, unknown address, invalid request."""
 
     reason = "provider_misconfigured"
+
+
+class RefusedText(ProviderMisconfigured):
+    """The embedder refuses the request as it stands: one of its texts, or all that it is ever sent."""
 
 
 class BudgetSpent(Hold):
@@ -113,3 +121,7 @@ class InvalidInput(DreamingError):
         self.field = field
         self.problem = problem
         self.remedy = remedy
+
+
+class NotFound(InvalidInput):
+    """What the caller names is not there, or not theirs to see; the two are never told apart."""

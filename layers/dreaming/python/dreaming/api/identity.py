@@ -23,20 +23,31 @@ class NotAllowed(Exception):
 class IdentityRules:
     """Where the tenant of a caller stands.
 
-    `org_claim` and `user_claim` name claims of a verified token; `iam_organization` is the
+    `org_claim` and `user_claim` name claims of a verified token, and `admin_claim` the one that
+    makes an administrator when it is `true`; empty: nobody's token does. `iam_organization` is the
     organization of callers with AWS credentials, who are no user, or empty when there are none.
     """
 
     org_claim: str
     user_claim: str
+    admin_claim: str
     iam_organization: str
 
 
-def tenant_of(request_context: Mapping[str, Any], rules: IdentityRules) -> Tenant:
-    """Return the tenant of a caller.
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A verified caller: their tenant, and whether they may change what holds for the organization."""
+
+    tenant: Tenant
+    administrator: bool
+
+
+def identify(request_context: Mapping[str, Any], rules: IdentityRules) -> Identity:
+    """Return who a caller is.
 
     `request_context` is API Gateway's, payload format 2.0: the authorizers write there what they
-    verified, and no part of a request can. A caller without a user sees no private slice.
+    verified, and no part of a request can. A caller without a user sees no private slice. Callers
+    with AWS credentials were admitted by an IAM policy of the account, so they administer.
 
     Raises:
         NotIdentified: no authorizer has verified the caller.
@@ -48,11 +59,12 @@ def tenant_of(request_context: Mapping[str, Any], rules: IdentityRules) -> Tenan
         org_id = _claim(claims, rules.org_claim)
         if org_id is None:
             raise NotAllowed(f"the token has no usable claim {rules.org_claim!r}, which names the organization")
-        return Tenant(org_id, _claim(claims, rules.user_claim))
+        administrator = _claim(claims, rules.admin_claim) == "true"
+        return Identity(Tenant(org_id, _claim(claims, rules.user_claim)), administrator)
     if "iam" in authorizer:
         if not rules.iam_organization:
             raise NotAllowed("callers with AWS credentials have no organization here; set api_iam_organization")
-        return Tenant(rules.iam_organization)
+        return Identity(Tenant(rules.iam_organization), administrator=True)
     raise NotIdentified("no authorizer has verified the caller")
 
 

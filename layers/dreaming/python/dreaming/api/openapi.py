@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from aws_lambda_powertools import Logger
 
-from dreaming.api.routes import build, openapi
+from dreaming.api.application import build, openapi
 
 
 def document() -> str:

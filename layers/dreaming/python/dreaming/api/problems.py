@@ -8,8 +8,9 @@ from http import HTTPStatus
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dreaming.api.idempotency.service import RequestAtWork
 from dreaming.api.identity import NotAllowed, NotIdentified
-from dreaming.errors import Hold, InvalidInput
+from dreaming.errors import Hold, InvalidInput, NotFound
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -62,18 +63,29 @@ class Refusal:
 
 def refusal(error: Exception) -> Refusal:
     """Return what a client is told about an error of ours; anything unknown is a plain 500."""
-    if isinstance(error, NotIdentified):
-        return Refusal(HTTPStatus.UNAUTHORIZED, str(error))
-    if isinstance(error, NotAllowed):
-        return Refusal(HTTPStatus.FORBIDDEN, str(error))
-    if isinstance(error, InvalidInput):
+    if isinstance(error, Hold):
+        return _later(HTTPStatus.SERVICE_UNAVAILABLE, error.reason.replace("_", " "), error.retry_after)
+    if isinstance(error, RequestAtWork):
+        return _later(HTTPStatus.CONFLICT, str(error), None)
+    if isinstance(error, InvalidInput) and not isinstance(error, NotFound):
         fields = (FieldProblem(field=error.field, problem=f"{error.problem}; {error.remedy}"),)
         return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "a value cannot be accepted", fields)
-    if isinstance(error, Hold):
-        seconds = RETRY_AFTER_SECONDS if error.retry_after is None else max(1, round(error.retry_after))
-        detail = f"{error.reason.replace('_', ' ')}; try again in {seconds} seconds"
-        return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": str(seconds)})
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return Refusal(status, str(error))
     return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+_STATUSES: tuple[tuple[type[Exception], HTTPStatus], ...] = (
+    (NotIdentified, HTTPStatus.UNAUTHORIZED),
+    (NotAllowed, HTTPStatus.FORBIDDEN),
+    (NotFound, HTTPStatus.NOT_FOUND),
+)
+
+
+def _later(status: HTTPStatus, why: str, retry_after: float | None) -> Refusal:
+    seconds = RETRY_AFTER_SECONDS if retry_after is None else max(1, round(retry_after))
+    return Refusal(status, f"{why}; try again in {seconds} seconds", headers={"Retry-After": str(seconds)})
 
 
 def invalid_request(locations: Sequence[tuple[Sequence[object], str]]) -> Refusal:

@@ -73,6 +73,14 @@ class RunReading:
 
 
 @dataclass(frozen=True, slots=True)
+class RunPage:
+    """Some runs, and the cursor of the next ones when there are more."""
+
+    runs: tuple[RunReading, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SliceStatus:
     """Where a slice stands; `last_sequence` is the highest sequence handed out. `runs` are the latest first."""
 

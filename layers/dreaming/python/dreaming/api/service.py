@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 from uuid import UUID
 
-from dreaming.api import store
+from dreaming.api import paging, store
 from dreaming.api.beliefs import store as beliefs_store
 from dreaming.api.beliefs.store import BeliefFilter, BeliefPlace, BeliefRow
 from dreaming.api.records import (
@@ -20,6 +19,7 @@ from dreaming.api.records import (
     Explanation,
     Recount,
     RetiredNote,
+    RunPage,
     RunReading,
     SliceStatus,
 )
@@ -28,9 +28,9 @@ from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.service import ageing
 from dreaming.beliefs.store import history
 from dreaming.database import Database, Role, Transaction
-from dreaming.errors import InvalidInput
+from dreaming.errors import InvalidInput, NotFound
 from dreaming.notes import store as notes_store
-from dreaming.notes.records import NoteState, Slice, SliceKey, Tenant
+from dreaming.notes.records import Note, NoteState, Slice, SliceKey, Tenant
 from dreaming.settings.service import load_settings
 
 MAX_PAGE = 1_000
@@ -69,6 +69,38 @@ class Reader:
         with self._transaction() as tx:
             return store.runs_by_id(tx, run_ids)
 
+    def run_page(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Return runs of every pass in the visible slices, the latest start first."""
+        _check_limit(limit)
+        after = None if cursor is None else paging.read_cursor(cursor, [datetime, UUID])
+        with self._transaction() as tx:
+            runs = store.latest_runs(tx, limit + 1, after=cast(tuple[datetime, UUID] | None, after))
+        page = runs[:limit]
+        more = paging.write_cursor(page[-1].started_at, page[-1].run_id) if len(runs) > limit else None
+        return RunPage(tuple(page), more)
+
+    def notes(
+        self, key: SliceKey, *, state: NoteState | None, source: str | None, limit: int, cursor: str | None = None
+    ) -> tuple[list[Note], str | None]:
+        """Return a page of a slice's notes without their texts, the latest sequence first, and its cursor."""
+        _check_limit(limit)
+        before = None if cursor is None else cast(int, paging.read_cursor(cursor, [int])[0])
+        with self._transaction() as tx:
+            found = notes_store.find_slice(tx, key)
+            if found is None:
+                return [], None
+            notes = store.list_notes(tx, found.slice_id, state=state, source=source, limit=limit + 1, before=before)
+        page = notes[:limit]
+        return page, paging.write_cursor(page[-1].sequence) if len(notes) > limit else None
+
+    def note(self, note_id: UUID) -> Note:
+        """Return a visible note with its text; raises `NotFound`."""
+        with self._transaction() as tx:
+            found = store.find_note(tx, note_id)
+        if found is None:
+            raise NotFound("note_id", "no note has this id", "list the notes")
+        return found
+
     def beliefs(self, key: SliceKey, wanted: BeliefFilter, *, limit: int, cursor: str | None = None) -> BeliefPage:
         """Return a page of a slice's beliefs by aged confidence, then importance.
 
@@ -80,7 +112,7 @@ class Reader:
         """
         _check_limit(limit)
         _check_filter(wanted)
-        now, after = (self.now, None) if cursor is None else _parse_cursor(cursor)
+        now, after = (self.now, None) if cursor is None else _place_of(cursor)
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
             if found is None:
@@ -89,7 +121,7 @@ class Reader:
                 tx, found.slice_id, wanted, ageing=self._ageing(tx), now=now, limit=limit + 1, after=after
             )
         page = rows[:limit]
-        more = _write_cursor(now, page[-1].place) if len(rows) > limit else None
+        more = _cursor_of(now, page[-1].place) if len(rows) > limit else None
         return BeliefPage(tuple(_reading(row) for row in page), more)
 
     def explain(self, belief_id: str) -> Explanation:
@@ -162,7 +194,7 @@ class Reader:
             )
         ids = beliefs_store.find_belief_ids(tx, part, _SHOWN_CANDIDATES + 1)
         if not ids:
-            raise InvalidInput("BELIEF_ID", f"no belief has the id {belief_id[:60]!r}", "see `dream beliefs`")
+            raise NotFound("BELIEF_ID", f"no belief has the id {belief_id[:60]!r}", "see `dream beliefs`")
         if len(ids) > 1:
             shown = ", ".join(str(one) for one in ids[:_SHOWN_CANDIDATES])
             raise InvalidInput(
@@ -172,7 +204,7 @@ class Reader:
             )
         found = beliefs_store.find_belief(tx, ids[0], ageing=self._ageing(tx), now=self.now)
         if found is None:
-            raise InvalidInput("BELIEF_ID", "the belief was deleted meanwhile", "see `dream beliefs`")
+            raise NotFound("BELIEF_ID", "the belief was deleted meanwhile", "see `dream beliefs`")
         return found
 
     def _ageing(self, tx: Transaction) -> Ageing:
@@ -228,24 +260,10 @@ def _check_filter(wanted: BeliefFilter) -> None:
         raise InvalidInput("min_confidence", f"is {wanted.min_confidence}", "use a number from 0 to 1")
 
 
-def _write_cursor(now: datetime, place: BeliefPlace) -> str:
-    parts = [now.isoformat(), place.aged, place.importance, place.confirmed_at.isoformat(), place.belief_id.hex]
-    return urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+def _cursor_of(now: datetime, place: BeliefPlace) -> str:
+    return paging.write_cursor(now, place.aged, place.importance, place.confirmed_at, place.belief_id)
 
 
-def _parse_cursor(cursor: str) -> tuple[datetime, BeliefPlace]:
-    try:
-        now, aged, importance, confirmed_at, belief_id = json.loads(
-            urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        )
-        place = BeliefPlace(float(aged), int(importance), _moment(confirmed_at), UUID(belief_id))
-        return _moment(now), place
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidInput("cursor", "is not one that a page ended with", "use `next_cursor` unchanged") from error
-
-
-def _moment(written: str) -> datetime:
-    moment = datetime.fromisoformat(written)
-    if moment.utcoffset() is None:
-        raise ValueError("a time without an offset")
-    return moment
+def _place_of(cursor: str) -> tuple[datetime, BeliefPlace]:
+    now, *place = paging.read_cursor(cursor, [datetime, float, int, datetime, UUID])
+    return cast(datetime, now), BeliefPlace(*cast(tuple[float, int, datetime, UUID], tuple(place)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -18,7 +19,7 @@ from dreaming.api.records import (
 )
 from dreaming.beliefs.records import Kind
 from dreaming.database import Transaction
-from dreaming.notes.records import NoteCounters, NoteState, Scope, Slice, SliceKey
+from dreaming.notes.records import Note, NoteCounters, NoteState, Scope, Slice, SliceKey, Trust
 from dreaming.notes.secrets import mask
 from dreaming.passes.records import RunStatus
 
@@ -29,6 +30,9 @@ _RUN_COLUMNS = """r.run_id, r.slice_id, r.pass as pass_name, r.status, r.started
     r.claims_rejected, r.claims_suppressed, r.claims_rejected_by_rule, r.beliefs_created, r.beliefs_corroborated,
     r.beliefs_restored, r.beliefs_archived, r.conflict_candidates, r.partial_chunks, r.model_calls, r.input_tokens,
     r.output_tokens, r.pass_counts"""
+
+_NOTE_COLUMNS = """n.note_id, n.slice_id, n.external_id, n.source, n.origin, n.version, n.sequence, n.state, n.text,
+    n.occurred_at, n.occurred_offset, n.author, n.participants, n.trust"""
 
 
 def read_slices(tx: Transaction, pass_name: str) -> list[SliceStatus]:
@@ -64,6 +68,77 @@ def runs_by_id(tx: Transaction, run_ids: Sequence[UUID]) -> list[RunReading]:
     query = f"select {_RUN_COLUMNS} from dream_runs r where r.run_id = any(%s) order by r.started_at, r.run_id"
     with tx.cursor(row_factory=dict_row) as cursor:
         return [_run(row) for row in cursor.execute(query, (list(run_ids),))]
+
+
+def latest_runs(tx: Transaction, limit: int, *, after: tuple[datetime, UUID] | None = None) -> list[RunReading]:
+    """Return runs of every pass that the tenant sees, the latest start first, those `after` a place."""
+    started_at, run_id = after or (None, None)
+    query = f"""
+        select {_RUN_COLUMNS} from dream_runs r
+        where %(started)s::timestamptz is null or (r.started_at, r.run_id) < (%(started)s, %(run)s::uuid)
+        order by r.started_at desc, r.run_id desc limit %(limit)s
+    """
+    with tx.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(query, {"started": started_at, "run": run_id, "limit": limit})
+        return [_run(row) for row in found]
+
+
+def list_notes(
+    tx: Transaction,
+    slice_id: int,
+    *,
+    state: NoteState | None,
+    source: str | None,
+    limit: int,
+    before: int | None,
+) -> list[Note]:
+    """Return notes of a slice with empty texts, from the latest sequence below `before`."""
+    columns = _NOTE_COLUMNS.replace("n.text", "'' as text")
+    query = f"""
+        select {columns} from notes n
+        where n.slice_id = %(slice)s and (%(before)s::bigint is null or n.sequence < %(before)s)
+          and (%(state)s::text is null or n.state = %(state)s) and (%(source)s::text is null or n.source = %(source)s)
+        order by n.sequence desc limit %(limit)s
+    """
+    parameters = {"slice": slice_id, "before": before, "state": state, "source": source, "limit": limit}
+    with tx.cursor(row_factory=dict_row) as cursor:
+        return [_note(row) for row in cursor.execute(query, parameters)]
+
+
+def find_note(tx: Transaction, note_id: UUID) -> Note | None:
+    """Return a note that the tenant sees, at its current version."""
+    with tx.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(f"select {_NOTE_COLUMNS} from notes n where n.note_id = %s", (note_id,)).fetchone()
+    return None if row is None else _note(row)
+
+
+def times_of_notes(tx: Transaction, key: SliceKey, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
+    """Return when the notes of these (source, external id) occurred, in their own offsets; unknown ones are absent."""
+    rows = tx.execute(
+        """
+        select n.source, n.external_id, n.occurred_at, n.occurred_offset
+        from unnest(%s::text[], %s::text[]) as q (source, external_id)
+        join slices s on s.org_id = %s and s.scope = %s and s.owner_user_id is not distinct from %s
+        join notes n on n.slice_id = s.slice_id and n.source = q.source and n.external_id = q.external_id
+        """,
+        ([source for source, _ in names], [one for _, one in names], key.org_id, key.scope, key.owner_user_id),
+    ).fetchall()
+    return {
+        (source, external_id): at.astimezone(timezone(timedelta(seconds=offset)))
+        for source, external_id, at, offset in rows
+    }
+
+
+def _note(row: Mapping[str, Any]) -> Note:
+    zone = timezone(timedelta(seconds=row["occurred_offset"]))
+    values = {name: row[name] for name in Note.__dataclass_fields__}
+    changed = {
+        "state": NoteState(row["state"]),
+        "occurred_at": row["occurred_at"].astimezone(zone),
+        "participants": tuple(row["participants"]),
+        "trust": Trust(row["trust"]),
+    }
+    return Note(**values | changed)
 
 
 def running_runs(tx: Transaction, pass_name: str) -> list[UUID]:

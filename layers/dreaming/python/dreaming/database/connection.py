@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -68,6 +69,7 @@ class Database:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        self._role = Role.WORKER
         self._address = DatabaseAddress.parse(url)
         self._wait_seconds = wait_seconds
         self._password = password
@@ -76,9 +78,15 @@ class Database:
         self._sleep = sleep
         self._pool = Pool(self._open, pool_size)
 
+    def as_role(self, role: Role) -> Database:
+        """Return the same database, whose transactions take on `role` unless they name another."""
+        other = copy(self)
+        other._role = role  # noqa: SLF001 - one of its own kind
+        return other
+
     @contextmanager
-    def transaction(self, tenant: Tenant, *, role: Role = Role.WORKER) -> Iterator[Transaction]:
-        """Run the block in one transaction that sees only the rows of `tenant`.
+    def transaction(self, tenant: Tenant, *, role: Role | None = None) -> Iterator[Transaction]:
+        """Run the block in one transaction that sees only the rows of `tenant`, as the worker or as `role`.
 
         Commits at the end of the block, rolls back on an error. Errors of the block's SQL pass
         unchanged and are never retried. When the connection is lost at the commit, its outcome is
@@ -95,7 +103,7 @@ class Database:
         if not tenant.org_id:
             raise InvalidInput("org_id", "is empty", "name the organization whose rows are meant")
         settings = {
-            "role": role.value,
+            "role": (role or self._role).value,
             "org_id": tenant.org_id,
             "user_id": tenant.user_id or "",
             "read_only": "off",

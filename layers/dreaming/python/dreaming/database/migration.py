@@ -232,7 +232,8 @@ def _apply(connection: psycopg.Connection[TupleRow], migration: Migration) -> No
         raise Misconfigured(
             f"migration {migration.name}: the login {login!r} lacks a right: {error.diag.message_primary}; migrate as "
             "a login with CREATEROLE that owns the database, and where the roles dreaming_worker, dreaming_api and "
-            f"dreaming_planner exist already, as a superuser: GRANT each of them TO {login}"
+            f"dreaming_planner exist already, as a superuser: GRANT each of them TO {login}; where pgvector is not "
+            "installed in the database, as a superuser: CREATE EXTENSION vector"
         ) from error
     except psycopg.Error as error:
         if connection.closed:

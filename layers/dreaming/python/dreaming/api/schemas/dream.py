@@ -1,4 +1,4 @@
-"""What the API answers, as JSON; field names are the design's words."""
+"""Where the passes stand and what their runs did."""
 
 from __future__ import annotations
 
@@ -7,26 +7,23 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from dreaming.api.records import CursorReading, RunReading, SliceStatus
+from dreaming.api.schemas.schema import Schema
 from dreaming.beliefs.records import Kind
 from dreaming.notes.records import NoteCounters, Scope
 from dreaming.passes.records import RunStatus
 
 
-class _Schema(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
-
-
-class Health(_Schema):
+class Health(Schema):
     """The service runs."""
 
     status: Literal["ok"] = "ok"
     version: str
 
 
-class Coverage(_Schema):
+class Coverage(Schema):
     """How many notes stand where; `total` is the sum of consolidated, waiting, retired and empty."""
 
     total: int
@@ -42,7 +39,7 @@ class Coverage(_Schema):
         return cls(**{name: sum(getattr(one, name) for one in counters) for name in cls.model_fields})
 
 
-class Beliefs(_Schema):
+class Beliefs(Schema):
     """How many beliefs readers see, by kind, and how many are archived."""
 
     live: int
@@ -50,7 +47,7 @@ class Beliefs(_Schema):
     archived: int
 
 
-class Cursor(_Schema):
+class Cursor(Schema):
     """How far the slice's notes are consolidated."""
 
     position: int = Field(description="The sequence of the last note passed.")
@@ -61,7 +58,7 @@ class Cursor(_Schema):
     progressed_at: datetime | None
 
 
-class Held(_Schema):
+class Held(Schema):
     """Why the cursor waits, and since when; the next tick tries again."""
 
     reason: str
@@ -76,11 +73,12 @@ class Held(_Schema):
         return cls(reason=cursor.held_reason, detail=cursor.held_detail, since=cursor.held_since)
 
 
-class Run(_Schema):
+class Run(Schema):
     """One run: all batches of a slice from one tick."""
 
     run_id: UUID
     slice_id: int
+    pass_name: str = Field(serialization_alias="pass")
     status: RunStatus
     started_at: datetime
     progressed_at: datetime
@@ -109,7 +107,14 @@ class Run(_Schema):
         return cls.model_validate({name: getattr(run, name) for name in cls.model_fields})
 
 
-class SliceReading(_Schema):
+class RunPage(Schema):
+    """Some runs, the latest start first."""
+
+    runs: tuple[Run, ...]
+    next_cursor: str | None
+
+
+class SliceReading(Schema):
     """Where one slice stands."""
 
     slice_id: int
@@ -142,7 +147,7 @@ class SliceReading(_Schema):
         )
 
 
-class DreamStatus(_Schema):
+class DreamStatus(Schema):
     """How far a pass has come in all slices that the caller sees."""
 
     pass_name: str = Field(serialization_alias="pass")

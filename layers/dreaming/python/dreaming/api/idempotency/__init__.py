@@ -1,0 +1,1 @@
+"""A post that is sent again with its key is not done again."""

@@ -1,0 +1,44 @@
+"""The routes about the passes: where they stand, and what their runs did."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from dreaming.api.door import Door
+from dreaming.api.routes.answers import PageCursor, PageLimit, answers
+from dreaming.api.schemas.dream import DreamStatus, Run, RunPage
+
+PassName = Annotated[
+    Literal["consolidation", "embedding", "contradictions", "decay", "autonomy", "synthesis"],
+    Query(alias="pass", description="Which pass."),
+]
+Runs = Annotated[int, Query(ge=0, le=100, description="How many recent runs.")]
+
+
+def add(app: APIGatewayHttpResolver, door: Door) -> None:
+    """Add the routes."""
+
+    @app.get(
+        "/brain/dream/status",
+        summary="How far a pass has come",
+        tags=["dream"],
+        responses=answers(DreamStatus),
+    )
+    def status(pass_name: PassName = "consolidation", runs: Runs = 5) -> DreamStatus:
+        """Coverage, cursor, holds and recent runs of every slice that the caller sees."""
+        statuses = door.caller().reader.status(pass_name, runs=max(runs, 1))
+        return DreamStatus.of(pass_name, statuses, runs=runs)
+
+    @app.get(
+        "/brain/dream/runs",
+        summary="What the runs of all passes did",
+        tags=["dream"],
+        responses=answers(RunPage),
+    )
+    def runs(limit: PageLimit = 50, cursor: PageCursor = None) -> RunPage:
+        """Runs of every pass in the slices that the caller sees, the latest start first."""
+        page = door.caller().reader.run_page(limit=limit, cursor=cursor)
+        return RunPage(runs=tuple(Run.of(run) for run in page.runs), next_cursor=page.next_cursor)

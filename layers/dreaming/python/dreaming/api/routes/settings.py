@@ -1,0 +1,131 @@
+"""The routes of settings, consents and their audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from dreaming.api import paging
+from dreaming.api.door import Caller, Door
+from dreaming.api.routes.answers import PageCursor, PageLimit, answers
+from dreaming.api.schemas.settings import (
+    AuditEntry,
+    AuditPage,
+    Capabilities,
+    Changed,
+    Consents,
+    NewValue,
+    SettingReading,
+)
+from dreaming.database import Transaction
+from dreaming.errors import InvalidInput
+from dreaming.settings.resolution import ResolvedSetting
+from dreaming.settings.service import (
+    CONSENTS,
+    EXCLUDED_SOURCES,
+    Change,
+    change_consent,
+    change_excluded_sources,
+    change_setting,
+    list_audit,
+    reset_setting,
+)
+from dreaming.settings.store import read_enrolment
+
+
+def add(app: APIGatewayHttpResolver, door: Door) -> None:
+    """Add the routes."""
+    _add_reading(app, door)
+    _add_writing(app, door)
+
+
+def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
+    @app.get(
+        "/brain/capabilities",
+        summary="Every setting in force, and where it comes from",
+        tags=["settings"],
+        responses=answers(Capabilities),
+    )
+    def capabilities() -> Capabilities:
+        """All settings and consents with value, default, origin and the code that reads them."""
+        caller = door.caller()
+        with caller.database.transaction(caller.tenant) as tx:
+            settings = caller.settings(tx)
+            consents = Consents.model_validate(read_enrolment(tx, caller.tenant.org_id))
+        return Capabilities(consents=consents, settings=tuple(_reading(settings.resolved(name)) for name in settings))
+
+    @app.get(
+        "/brain/settings/audit",
+        summary="Who changed what",
+        tags=["settings"],
+        responses=answers(AuditPage),
+    )
+    def audit(limit: PageLimit = 50, cursor: PageCursor = None) -> AuditPage:
+        """Changes of the organization's settings and consents, the latest first."""
+        caller = door.caller()
+        before = None if cursor is None else int(str(paging.read_cursor(cursor, [int])[0]))
+        with caller.database.transaction(caller.tenant) as tx:
+            entries = list_audit(tx, caller.tenant.org_id, limit=limit + 1, before=before)
+        page = entries[:limit]
+        more = paging.write_cursor(page[-1].audit_id) if len(entries) > limit else None
+        return AuditPage(entries=tuple(AuditEntry.model_validate(entry) for entry in page), next_cursor=more)
+
+
+def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
+    @app.put(
+        "/brain/settings/<name>",
+        summary="Change a setting or a consent",
+        tags=["settings"],
+        responses=answers(Changed),
+    )
+    def change(name: str, body: Annotated[NewValue, Body()]) -> Changed:
+        """Store the organization's value; it holds from the next tick on. For administrators."""
+        caller = door.caller()
+        caller.require_administrator()
+        with caller.database.transaction(caller.tenant) as tx:
+            return _changed(name, _change(tx, caller, name, body.value))
+
+    @app.delete(
+        "/brain/settings/<name>",
+        summary="Return a setting to its default",
+        tags=["settings"],
+        responses=answers(Changed),
+    )
+    def reset(name: str) -> Changed:
+        """Forget the organization's value of a setting. For administrators."""
+        caller = door.caller()
+        caller.require_administrator()
+        with caller.database.transaction(caller.tenant) as tx:
+            change = reset_setting(tx, caller.tenant.org_id, name, actor=caller.actor, now=caller.now)
+        return _changed(name, change)
+
+
+def _change(tx: Transaction, caller: Caller, name: str, value: bool | float | str | Sequence[str]) -> Change | None:
+    org_id, actor, now = caller.tenant.org_id, caller.actor, caller.now
+    if name == EXCLUDED_SOURCES:
+        if isinstance(value, bool | int | float | str):
+            raise InvalidInput(name, "is not a list", "send a list of source names")
+        return change_excluded_sources(tx, org_id, value, actor=actor, now=now)
+    if not isinstance(value, bool | int | float | str):
+        raise InvalidInput(name, "is a list", "send one value")
+    if name in CONSENTS:
+        if not isinstance(value, bool):
+            raise InvalidInput(name, "is not true or false", "send true or false")
+        return change_consent(tx, org_id, name, value, actor=actor, now=now)
+    return change_setting(tx, org_id, name, value, actor=actor, now=now)
+
+
+def _changed(name: str, change: Change | None) -> Changed:
+    old, new = (None, None) if change is None else (change.old, change.new)
+    return Changed(name=name, changed=change is not None, old_value=old, new_value=new)
+
+
+def _reading(resolved: ResolvedSetting) -> SettingReading:
+    setting = resolved.setting
+    values: dict[str, Any] = {
+        name: getattr(setting, name) for name in SettingReading.model_fields if hasattr(setting, name)
+    }
+    return SettingReading(**values, value=resolved.value, origin=resolved.origin)
