@@ -11,6 +11,7 @@ from hashlib import md5
 from io import TextIOBase
 from pathlib import Path
 from time import monotonic
+from types import ModuleType
 from typing import Any, ClassVar, TextIO
 from warnings import catch_warnings, filterwarnings
 
@@ -80,7 +81,9 @@ class Function:
         self.timeout_seconds = timeout_seconds
         self._log = _HandlerLog(log)
         with redirect_stdout(self._log):
-            self._handler = _load(name)
+            module = _load(name)
+        self._handler: Handler = module.handler
+        self._metrics = getattr(module, "metrics", None)
 
     def invoke(self, event: dict[str, Any], *, request_id: str) -> dict[str, Any]:
         """Invoke the handler with a context that ends after the function's time-out."""
@@ -89,7 +92,12 @@ class Function:
         with redirect_stdout(self._log), catch_warnings():
             # Metrics are switched off here, and an invocation that fails has none to miss.
             filterwarnings("ignore", message="No application metrics", category=UserWarning)
-            return self._handler(event, context)
+            try:
+                return self._handler(event, context)
+            finally:
+                # Nobody flushes what is switched off, and a process may live for weeks.
+                if self._metrics is not None:
+                    self._metrics.clear_metrics()
 
     def close(self) -> None:
         """Let the log go; what the handler's logger still writes is dropped."""
@@ -133,7 +141,7 @@ def failed_items(answer: Mapping[str, Any]) -> list[str]:
     return [str(item["itemIdentifier"]) for item in answer.get("batchItemFailures", ())]
 
 
-def _load(name: str) -> Handler:
+def _load(name: str) -> ModuleType:
     path = next(
         (folder / name / "handler.py" for folder in (_IN_CHECKOUT, _IN_PACKAGE) if (folder / name).is_dir()), None
     )
@@ -148,8 +156,7 @@ def _load(name: str) -> Handler:
         raise Misconfigured(f"{path} cannot be loaded; install the package again")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    handler: Handler = module.handler
-    return handler
+    return module
 
 
 def _milliseconds(seconds: float) -> str:

@@ -1,0 +1,152 @@
+"""`dream up` and `dream dashboard`: the whole system on this machine, and the page that shows it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.session import Session
+
+if TYPE_CHECKING:
+    from dreaming.local.web import LocalApi
+
+_RESTART_SECONDS = 5.0
+_STOP_SECONDS = 60.0
+
+_port = click.option("--port", type=click.IntRange(0, 65_535), default=8377, help="Where the API listens; 0: any.")
+_open = click.option("--open", "open_page", is_flag=True, help="Open the page in your browser.")
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream up                           # database, passes on their schedules, API and page
+    dream up --every 10 --open         # look for work every ten seconds, open the page
+    """,
+)
+@_port
+@_open
+@click.option(
+    "--every", type=click.FloatRange(0.1, 86_400), default=60.0, help="Seconds between two ticks of every pass."
+)
+@with_session
+def up(session: Session, port: int, open_page: bool, every: float) -> int:
+    """Run the whole system here until it is interrupted; what it stored stays.
+
+    Every pass ticks and drains again and again, in a process of its own.
+    """
+    with _api(session, port) as api, _passes(session, every):
+        _tell(session, api, open_page, passes=f"every pass looks for work each {every:g} s")
+        _wait()
+    session.output.notice("stopped; the same command goes on")
+    return 0
+
+
+@click.command(
+    cls=DreamCommand,
+    examples="""
+    dream dashboard --open             # look at the memory, without running the passes
+    """,
+)
+@_port
+@_open
+@with_session
+def dashboard(session: Session, port: int, open_page: bool) -> int:
+    """Serve the page and the API of this installation until it is interrupted; no pass runs."""
+    with _api(session, port) as api:
+        _tell(session, api, open_page, passes="no pass runs; `dream up` runs them")
+        _wait()
+    return 0
+
+
+@contextmanager
+def _api(session: Session, port: int) -> Iterator[LocalApi]:
+    from dreaming.local.functions import Function
+    from dreaming.local.web import TIMEOUT_SECONDS, LocalApi, api_token
+
+    with session.runtime() as runtime:
+        function = Function("api", log=session.home / "handlers.log", timeout_seconds=TIMEOUT_SECONDS)
+        api = LocalApi(
+            function,
+            tenant=session.tenant,
+            token=api_token(session.home),
+            environment=runtime.environment,
+            port=port,
+        )
+        api.start()
+        try:
+            yield api
+        finally:
+            api.stop()
+            function.close()
+
+
+@contextmanager
+def _passes(session: Session, every: float) -> Iterator[None]:
+    """Keep the process of the passes alive."""
+    stopping = threading.Event()
+
+    def watch() -> None:
+        while not stopping.is_set():
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dreaming.local.schedule", str(session.home), str(every), str(os.getpid())],
+                env=dict(session.environment),
+                stdin=subprocess.DEVNULL,
+                # A group of its own: an interrupt of the terminal comes to us, and we ask it to finish its batch.
+                start_new_session=True,
+            )
+            while process.poll() is None and not stopping.wait(0.2):
+                pass
+            if process.poll() is None:
+                _end(process)
+            elif process.returncode and not stopping.wait(_RESTART_SECONDS):
+                session.output.notice(f"the passes ended with {process.returncode}; starting them again")
+
+    watcher = threading.Thread(target=watch, name="passes", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        watcher.join()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tell(session: Session, api: LocalApi, open_page: bool, *, passes: str) -> None:
+    from dreaming.local.web import api_token
+
+    page = f"{api.url}/brain/dashboard#token={api_token(session.home)}"
+    if session.output.as_json:
+        session.output.document({"api": api.url, "page": page, "token_file": str(session.home / "api-token")})
+    else:
+        session.output.whole(f"page  {page}")
+        session.output.whole(f"api   {api.url}   (Authorization: Bearer <{session.home / 'api-token'}>)")
+        session.output.line(f"{passes}; log: {session.home / 'handlers.log'}; Ctrl-C stops")
+    sys.stdout.flush()
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(page)
+
+
+def _wait() -> None:
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,203 @@
+"""The API and its page on this machine: HTTP requests become the events of API Gateway.
+
+The real handler answers them. Only this machine reaches the server, and only who holds its token is
+answered, except about the service's health and the page itself, which hold nothing of anybody.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
+
+from dreaming.errors import InvalidInput
+from dreaming.local.functions import Function
+from dreaming.local.home import make_home
+from dreaming.notes.records import Tenant
+from dreaming.settings.resolution import resolve
+
+ADDRESS = "127.0.0.1"
+DEFAULT_PORT = 8377
+
+TIMEOUT_SECONDS = 29.0
+"""The time-out of the API's function, as in AWS."""
+
+MAX_BODY_BYTES = 6 * 1024 * 1024
+"""What Lambda takes of a request."""
+
+_OPEN_PATHS = frozenset({"/health", "/brain/dashboard"})
+_TOKEN_FILE = "api-token"
+
+
+def api_token(home: Path) -> str:
+    """Return the installation's token, making it at first; only the home folder's owner can read it."""
+    path = home / _TOKEN_FILE
+    make_home(home)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text("ascii").strip()
+    with closing(os.fdopen(descriptor, "w", encoding="ascii")) as file:
+        token = secrets.token_urlsafe(32)
+        file.write(token)
+    return token
+
+
+class LocalApi:
+    """Serves the API's function until it is stopped; the caller is `tenant` and administers."""
+
+    def __init__(
+        self, function: Function, *, tenant: Tenant, token: str, environment: Mapping[str, str], port: int
+    ) -> None:
+        """Bind the port; 0 takes a free one.
+
+        Raises:
+            InvalidInput: the port cannot be had.
+        """
+        handler = type("Handler", (_Handler,), {"gateway": _Gateway(function, tenant, token, environment)})
+        try:
+            self._server = _Server((ADDRESS, port), handler)
+        except OSError as error:
+            remedy = "stop what listens there, or name another with --port"
+            raise InvalidInput("port", f"{port} cannot be had: {error.strerror}", remedy) from error
+        self.port: int = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, name="api", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The address of the API."""
+        return f"http://{ADDRESS}:{self.port}"
+
+    def start(self) -> None:
+        """Serve in the background."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer what is under way, then stop."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves each connection in a thread; a client that goes away is no news."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report what is not the client's doing."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+class _Gateway:
+    """What API Gateway is to the function: it verifies the caller and makes the event."""
+
+    def __init__(self, function: Function, tenant: Tenant, token: str, environment: Mapping[str, str]) -> None:
+        self._function = function
+        self._token = token
+        settings = resolve(environment, {})
+        claims = {settings.text("api_org_claim"): tenant.org_id, settings.text("api_admin_claim"): "true"}
+        if tenant.user_id is not None:
+            claims[settings.text("api_user_claim")] = tenant.user_id
+        self._authorizer = {"jwt": {"claims": claims, "scopes": None}}
+        # The application keeps its current request in itself, as one sandbox has one request at a time.
+        self._lock = threading.Lock()
+
+    def is_verified(self, headers: Mapping[str, str]) -> bool:
+        """Tell whether the request carries the token."""
+        given = headers.get("authorization", "")
+        return hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {self._token}".encode())
+
+    def answer(self, method: str, target: str, headers: dict[str, str], body: str, *, verified: bool) -> dict[str, Any]:
+        """Invoke the function with a request."""
+        request_id = uuid4().hex
+        event = _event(method, target, headers, body, request_id)
+        if verified:
+            event["requestContext"]["authorizer"] = self._authorizer
+        with self._lock:
+            return self._function.invoke(event, request_id=request_id)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Takes one request at a time from a connection."""
+
+    gateway: ClassVar[_Gateway]
+    protocol_version = "HTTP/1.1"
+    server_version = "dreaming"
+    sys_version = ""
+    timeout = 60
+
+    def _serve(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        path = urlsplit(self.path).path
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+            self.close_connection = True
+            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        body = self.rfile.read(int(length)).decode("utf-8", "replace")
+        # A page of another site whose name was pointed here must not read anything.
+        if urlsplit(f"//{headers.get('host', '')}").hostname not in {ADDRESS, "localhost"}:
+            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
+        verified = self.gateway.is_verified(headers)
+        if not verified and path not in _OPEN_PATHS:
+            return self._refuse(HTTPStatus.UNAUTHORIZED)
+        answer = self.gateway.answer(self.command, self.path, headers, body, verified=verified)
+        return self._send(answer["statusCode"], dict(answer.get("headers") or {}), str(answer.get("body") or ""))
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _serve  # noqa: N815 - the base class's names
+
+    def do_HEAD(self) -> None:
+        """Refuse: no route has one."""
+        self._refuse(HTTPStatus.METHOD_NOT_ALLOWED)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Say nothing: paths may name people."""
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        body = f'{{"type":"about:blank","title":"{status.phrase}","status":{status.value},"fields":[]}}'
+        self._send(status.value, {"Content-Type": "application/problem+json"}, body)
+
+    def _send(self, status: int, headers: Mapping[str, str], body: str) -> None:
+        encoded = body.encode("utf-8")
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(encoded)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(encoded)
+
+
+def _event(method: str, target: str, headers: Mapping[str, str], body: str, request_id: str) -> dict[str, Any]:
+    """Return the event of payload format 2.0 for a request."""
+    parts = urlsplit(target)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    event: dict[str, Any] = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": parts.path,
+        "rawQueryString": parts.query,
+        "headers": {name: value for name, value in headers.items() if name != "authorization"},
+        "requestContext": {
+            "accountId": "000000000000",
+            "apiId": "local",
+            "domainName": ADDRESS,
+            "http": {"method": method, "path": parts.path, "protocol": "HTTP/1.1", "sourceIp": ADDRESS},
+            "requestId": request_id,
+            "routeKey": "$default",
+            "stage": "$default",
+        },
+        "isBase64Encoded": False,
+    }
+    return event | ({"queryStringParameters": query} if query else {}) | ({"body": body} if body else {})

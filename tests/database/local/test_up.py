@@ -1,0 +1,120 @@
+"""`dream up`: a note becomes a belief by itself, what dies is replaced, and a stop leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.database.local.conftest import Dream
+from tests.waiting import wait_until
+
+
+@contextmanager
+def up(dream: Dream, *options: str) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """Run `dream up` in a process of its own, with a client that holds its token."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DREAMING_")}
+    command = [sys.executable, "-c", "from dreaming.local.cli import main; main()", "up", "--json", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--every", "0.2", *options],
+        env=environment | dream.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        with client(process) as api:
+            yield process, api
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def client(process: subprocess.Popen[str]) -> httpx.Client:
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line == "}\n":
+            break
+    told: dict[str, Any] = json.loads("".join(lines))
+    token = Path(told["token_file"]).read_text("ascii")
+    assert told["page"].endswith(f"#token={token}")
+    return httpx.Client(base_url=told["api"], headers={"authorization": f"Bearer {token}"}, timeout=30)
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    """The processes that work for `dream up`, in their session of their own."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text("utf-8").rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if int(fields[1]) == process.pid:
+            found.append(int(path.parent.name))
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def statements(api: httpx.Client) -> list[str]:
+    return [one["statement"] for one in api.get("/brain/beliefs").raise_for_status().json()["beliefs"]]
+
+
+def bring_in(api: httpx.Client, text: str) -> None:
+    api.post("/brain/notes", json={"notes": [{"text": text}]}).raise_for_status()
+
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the processes are looked up in /proc")
+
+
+def test_a_note_becomes_a_belief_by_itself_and_outlives_the_process(dream: Dream) -> None:
+    dream.switch_on()
+    with up(dream) as (process, api):
+        bring_in(api, "The team decided to use Postgres for the ledger.")
+        wait_until(lambda: statements(api), "there is a belief", within=60)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    with up(dream) as (_, api):
+        assert "Postgres" in statements(api)[0]
+
+
+def test_a_stop_takes_the_passes_along_and_a_killed_one_is_replaced(dream: Dream) -> None:
+    dream.switch_on()
+    with up(dream) as (process, api):
+        wait_until(lambda: children(process), "the passes run", within=60)
+        (first,) = children(process)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: [pid for pid in children(process) if pid != first], "they run again", within=60)
+        bring_in(api, "The team decided to use Postgres for the ledger.")
+        wait_until(lambda: statements(api), "there is a belief", within=60)
+        second = next(pid for pid in children(process) if pid != first)
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        assert not is_alive(second)
+
+
+def test_a_killed_one_leaves_no_passes_behind(dream: Dream) -> None:
+    with up(dream) as (process, _):
+        wait_until(lambda: children(process), "the passes run", within=60)
+        (passes,) = children(process)
+        process.kill()
+        process.wait()
+        wait_until(lambda: not is_alive(passes), "the passes have ended", within=60)

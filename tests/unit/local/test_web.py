@@ -1,0 +1,111 @@
+"""The API's server on this machine: who is answered, and what reaches the function."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from dreaming.errors import InvalidInput
+from dreaming.local.web import MAX_BODY_BYTES, LocalApi, api_token
+from dreaming.notes.records import Tenant
+
+TOKEN = {"authorization": "Bearer key"}
+
+
+class Recorder:
+    """Stands in for the function: keeps each event and answers with its path."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.at_once = 0
+
+    def invoke(self, event: dict[str, Any], *, request_id: str) -> dict[str, Any]:
+        self.at_once += 1
+        assert self.at_once == 1
+        self.events.append(event)
+        self.at_once -= 1
+        return {"statusCode": 200, "headers": {"Content-Type": "text/plain"}, "body": f"{event['rawPath']} ü"}
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def api(recorder: Recorder) -> Iterator[LocalApi]:
+    served = LocalApi(recorder, tenant=Tenant("acme", "ana"), token="key", environment={}, port=0)  # type: ignore[arg-type]
+    served.start()
+    yield served
+    served.stop()
+
+
+def test_who_holds_the_token_is_the_tenant(api: LocalApi, recorder: Recorder) -> None:
+    answer = httpx.get(f"{api.url}/brain/beliefs?q=a%20b&kind=", headers=TOKEN)
+    assert (answer.status_code, answer.text) == (200, "/brain/beliefs ü")
+    (event,) = recorder.events
+    assert event["queryStringParameters"] == {"q": "a b", "kind": ""}
+    claims = event["requestContext"]["authorizer"]["jwt"]["claims"]
+    assert claims == {"org_id": "acme", "sub": "ana", "dreaming_admin": "true"}
+    assert "authorization" not in event["headers"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer other"}, {"authorization": "key"}])
+def test_nobody_else_is_answered(api: LocalApi, recorder: Recorder, headers: dict[str, str]) -> None:
+    answer = httpx.get(f"{api.url}/brain/beliefs", headers=headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    assert answer.json()["title"] == "Unauthorized"
+    assert recorder.events == []
+
+
+@pytest.mark.parametrize("path", ["/health", "/brain/dashboard"])
+def test_what_holds_nothing_of_anybody_is_open_and_unverified(api: LocalApi, recorder: Recorder, path: str) -> None:
+    assert httpx.get(f"{api.url}{path}").status_code == 200
+    assert "authorizer" not in recorder.events[0]["requestContext"]
+
+
+def test_a_name_of_another_site_that_points_here_is_not_served(api: LocalApi, recorder: Recorder) -> None:
+    for host in ("evil.test", "evil.test:80", "", "127.0.0.1.evil.test"):
+        answer = httpx.get(f"{api.url}/brain/dashboard", headers=TOKEN | {"host": host})
+        assert answer.status_code == 421
+    assert recorder.events == []
+
+
+def test_a_body_reaches_the_function_and_one_too_large_does_not(api: LocalApi, recorder: Recorder) -> None:
+    body = {"text": "schön"}
+    httpx.post(f"{api.url}/brain/notes", headers=TOKEN, content=json.dumps(body, ensure_ascii=False))
+    assert json.loads(recorder.events[0]["body"]) == body
+    assert recorder.events[0]["requestContext"]["http"]["method"] == "POST"
+    connection = http.client.HTTPConnection("127.0.0.1", api.port)
+    connection.request("POST", "/brain/notes", headers={**TOKEN, "content-length": str(MAX_BODY_BYTES + 1)})
+    assert connection.getresponse().status == 413
+    connection.close()
+    assert len(recorder.events) == 1
+
+
+def test_requests_at_once_reach_the_function_one_by_one(api: LocalApi, recorder: Recorder) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: httpx.get(f"{api.url}/health").status_code, range(40)))
+    assert answers == [200] * 40
+    assert len(recorder.events) == 40
+
+
+def test_a_port_in_use_is_named(api: LocalApi) -> None:
+    with pytest.raises(InvalidInput, match=f"{api.port} cannot be had"):
+        LocalApi(Recorder(), tenant=Tenant("acme"), token="key", environment={}, port=api.port)  # type: ignore[arg-type]
+
+
+def test_the_token_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    token = api_token(home)
+    assert len(token) >= 32
+    assert api_token(home) == token
+    assert stat.S_IMODE((home / "api-token").stat().st_mode) == 0o600
