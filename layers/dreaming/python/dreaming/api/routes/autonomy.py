@@ -1,0 +1,143 @@
+"""The routes of autonomy: log actions, read scores, and ask what an agent may do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+
+from dreaming.api.door import Caller, Door
+from dreaming.api.routes.answers import PageLimit, answers
+from dreaming.api.schemas.autonomy import (
+    Action,
+    Actions,
+    AgentHistory,
+    AgentReading,
+    Agents,
+    Logged,
+    NewAction,
+    NewActions,
+    NewScore,
+    Permission,
+    ScoreChange,
+)
+from dreaming.autonomy.records import IncomingAction, Risk, Scoring
+from dreaming.autonomy.service import Standing, log_actions, may_act, read_log, read_standings, set_score
+from dreaming.database import Role
+
+AgentId = Annotated[str, Path(min_length=1, max_length=200)]
+OfAgent = Annotated[str | None, Query(alias="agent", max_length=200, description="Only this agent's.")]
+InState = Annotated[Scoring | None, Query(description="Only actions that stand here on their way to being evidence.")]
+OfRisk = Annotated[Risk, Query(description="How much harm the action can do.")]
+
+
+def add(app: APIGatewayHttpResolver, door: Door) -> None:
+    """Add the routes."""
+    _add_reading(app, door)
+    _add_writing(app, door)
+
+
+def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
+    @app.get("/brain/autonomy", summary="Every agent's score", tags=["autonomy"], responses=answers(Agents))
+    def agents() -> Agents:
+        """The organization's agents with score, band and what keeps the score from moving."""
+        return Agents(agents=tuple(_agent(one) for one in _standings(door.caller(), None)))
+
+    @app.get("/brain/autonomy/actions", summary="The action log", tags=["autonomy"], responses=answers(Actions))
+    def actions(agent: OfAgent = None, scoring: InState = None, limit: PageLimit = 50) -> Actions:
+        """Logged actions, the latest first."""
+        caller = door.caller()
+        found = read_log(caller.database, caller.tenant.org_id, agent_id=agent, scoring=scoring, limit=limit)
+        return Actions(actions=tuple(Action.model_validate(one) for one in found))
+
+    @app.get(
+        "/brain/autonomy/agents/<agent_id>",
+        summary="How an agent's score came about",
+        tags=["autonomy"],
+        responses=answers(AgentHistory, absent=True),
+    )
+    def history(agent_id: AgentId) -> AgentHistory:
+        """The score with its audit record, from the first change."""
+        (standing,) = _standings(door.caller(), agent_id)
+        return AgentHistory(
+            agent=_agent(standing), changes=tuple(ScoreChange.model_validate(one) for one in standing.changes)
+        )
+
+    @app.get(
+        "/brain/autonomy/agents/<agent_id>/permission",
+        summary="May this agent do an action of this risk now",
+        tags=["autonomy"],
+        responses=answers(Permission),
+    )
+    def permission(agent_id: AgentId, risk: OfRisk) -> Permission:
+        """Compare the agent's score with the risk's floor; whatever goes wrong means no."""
+        caller = door.caller()
+        found = may_act(caller.database, caller.tenant.org_id, agent_id, risk, role=Role.API)
+        return Permission.model_validate(found)
+
+
+def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
+    @app.post(
+        "/brain/autonomy/actions",
+        summary="Log actions and their outcomes",
+        tags=["autonomy"],
+        responses=answers(Logged, posted=True),
+    )
+    def log(body: Annotated[NewActions, Body()]) -> Any:
+        """Log actions, all or none; one that is logged again with a later outcome gets that outcome."""
+        caller = door.caller()
+
+        def effect() -> Logged:
+            incoming = [_incoming(one, caller) for one in body.actions]
+            counts = log_actions(caller.database, caller.tenant.org_id, incoming, now=caller.now, new_id=caller.new_id)
+            return Logged(logged=counts.logged, changed=counts.changed, unchanged=counts.unchanged)
+
+        return door.once(caller, effect)
+
+    @app.put(
+        "/brain/autonomy/agents/<agent_id>",
+        summary="Set an agent's score by hand",
+        tags=["autonomy"],
+        responses=answers(ScoreChange, absent=True),
+    )
+    def set_by_hand(agent_id: AgentId, body: Annotated[NewScore, Body()]) -> ScoreChange:
+        """Set the score with a reason; evidence moves it again after the cool-down. For administrators."""
+        caller = door.caller()
+        caller.require_administrator()
+        change = set_score(
+            caller.database,
+            caller.tenant.org_id,
+            agent_id,
+            body.score,
+            reason=body.reason,
+            actor=caller.actor,
+            now=caller.now,
+            new=body.new,
+        )
+        return ScoreChange.model_validate(change)
+
+
+def _standings(caller: Caller, agent_id: str | None) -> list[Standing]:
+    with caller.database.transaction(caller.tenant) as tx:
+        settings = caller.settings(tx)
+    return read_standings(caller.database, caller.tenant.org_id, settings, agent_id=agent_id, now=caller.now)
+
+
+def _agent(standing: Standing) -> AgentReading:
+    assessment = standing.assessment
+    return AgentReading(
+        agent_id=standing.agent.agent_id,
+        score=standing.agent.score,
+        band=standing.band,
+        capability=assessment.capability.value,
+        actions_scored=standing.count(Scoring.SCORED),
+        actions_waiting=standing.count(Scoring.WAITING),
+        actions_dead=standing.count(Scoring.DEAD),
+        blocks=tuple(block.sentence for block in assessment.blocks),
+    )
+
+
+def _incoming(action: NewAction, caller: Caller) -> IncomingAction:
+    values = action.model_dump(exclude={"acted_at"})
+    return IncomingAction(**values, acted_at=action.acted_at or caller.now)

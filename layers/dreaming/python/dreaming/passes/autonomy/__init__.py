@@ -1,0 +1,1 @@
+"""The autonomy pass: outcomes become flags, evidence moves scores."""
