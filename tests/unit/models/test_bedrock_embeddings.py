@@ -15,7 +15,9 @@ from dreaming.errors import (
     MissingKey,
     ProviderMisconfigured,
     ProviderUnavailable,
+    RefusedText,
     Throttled,
+    UnusableVector,
 )
 from dreaming.models.bedrock_embeddings import BedrockEmbedder
 from dreaming.models.bedrock_runtime import BedrockRuntime
@@ -130,7 +132,7 @@ def test_no_texts_cost_no_call() -> None:
 
 def test_another_dimension_is_another_space() -> None:
     assert embedder([])[0].name == f"bedrock:{TITAN}:256"
-    assert embedder([], COHERE_3, 1024)[0].name == f"bedrock:{COHERE_3}"
+    assert embedder([], COHERE_3, 1024)[0].name == f"bedrock:{COHERE_3}:1024"
     assert embedder([])[0].dimension == 256
 
 
@@ -163,13 +165,18 @@ def test_another_length_names_both_numbers() -> None:
         Answer({"embedding": ["a"] * 256}),
         Answer({}),
         Answer(b'{"embedding": [' + b"NaN," * 255 + b"1]}"),
-        Answer(b"no json"),
-        Answer(b"[1]"),
     ],
 )
 def test_a_vector_without_a_direction_is_refused(answer: Answer) -> None:
-    with pytest.raises(ProviderUnavailable):
+    with pytest.raises(UnusableVector):
         embedder([answer])[0].embed(["a"], timeout=5)
+
+
+@pytest.mark.parametrize("answer", [Answer(b"no json"), Answer(b"[1]")])
+def test_what_is_no_answer_holds(answer: Answer) -> None:
+    with pytest.raises(ProviderUnavailable) as raised:
+        embedder([answer])[0].embed(["a"], timeout=5)
+    assert type(raised.value) is ProviderUnavailable
 
 
 @pytest.mark.parametrize("embeddings", [[], None, {"int8": []}, [vector(1024)] * 3, "text"])
@@ -185,7 +192,12 @@ def test_missing_or_doubled_vectors_are_refused(embeddings: object) -> None:
         (Answer({}, 400, "ServiceQuotaExceededException"), Throttled),
         (Answer({}, 503, "ServiceUnavailableException"), ProviderUnavailable),
         (Answer({}, 408, "ModelTimeoutException"), ProviderUnavailable),
-        (Answer({}, 400, "ValidationException"), ProviderMisconfigured),
+        (Answer({}, 400, "ValidationException"), RefusedText),
+        (Answer({}, 404, "ResourceNotFoundException"), ProviderMisconfigured),
+        (Answer({}, 500, "InternalServerException"), ProviderUnavailable),
+        (Answer({}, 429, "ModelNotReadyException"), ProviderUnavailable),
+        (Answer({"originalStatusCode": 400}, 424, "ModelErrorException"), RefusedText),
+        (Answer({"originalStatusCode": 500}, 424, "ModelErrorException"), ProviderUnavailable),
         (Answer({}, 403, "AccessDeniedException"), ProviderMisconfigured),
         (Answer({}, 403, "ExpiredTokenException"), MissingKey),
         (ReadTimeoutError(endpoint_url="https://x"), ProviderUnavailable),

@@ -31,8 +31,23 @@ def test_a_function_may_answer_text_claims_or_an_error() -> None:
 
 def test_the_first_matching_rule_answers_and_names_the_passage() -> None:
     model = ScriptedChatModel(Script(rules=[Rule(pattern="(?i)SAILS", claims=[CLAIM]), Rule(answer="never")]))
-    assert json.loads(model.answer(request("nothing", "Tom sails")).text) == [{"note": "n2"} | CLAIM]
+    assert json.loads(model.answer(request("Tom sails")).text) == [{"note": "n1"} | CLAIM]
     assert model.answer(request("nothing")).text == "never"
+
+
+def test_each_passage_of_a_shared_call_is_answered_by_its_own_rule() -> None:
+    other = {**CLAIM, "statement": "Tom plays the cello"}
+    rules = [Rule(when="sails", claims=[CLAIM], times=1), Rule(when="cello", claims=[other])]
+    model = ScriptedChatModel(Script(rules=rules))
+    answered = json.loads(model.answer(request("nothing", "a cello", "Tom sails", "Ann sails")).text)
+    assert answered == [{"note": "n2"} | other, {"note": "n3"} | CLAIM]
+
+
+def test_a_rule_that_fails_decides_for_a_shared_call() -> None:
+    rules = [Rule(when="sails", claims=[CLAIM], times=1), Rule(when="poison", fail="malformed")]
+    model = ScriptedChatModel(Script(rules=rules))
+    assert "poem" in model.answer(request("Tom sails", "poison")).text
+    assert json.loads(model.answer(request("Tom sails")).text) == [{"note": "n1"} | CLAIM]
 
 
 def test_without_a_match_the_default_is_no_claims() -> None:

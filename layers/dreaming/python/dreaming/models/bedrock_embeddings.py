@@ -17,10 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dreaming.errors import InvalidInput, ModelTimeout, ProviderMisconfigured, ProviderUnavailable
+from dreaming.errors import (
+    InvalidInput,
+    MalformedAnswer,
+    ModelTimeout,
+    ProviderMisconfigured,
+    ProviderUnavailable,
+    RefusedText,
+)
 from dreaming.models.bedrock_runtime import BedrockRuntime
 from dreaming.models.vectors import unit_rows
 from dreaming.models.wire import Refusal
+
+_INVALID = 400  # ValidationException: of the request, and so perhaps of one text
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,7 @@ class BedrockEmbedder:
         self._family = _family(model)
         if dimension not in self._family.dimensions:
             offered = " or ".join(str(length) for length in self._family.dimensions)
-            raise InvalidInput("dimension", f"{dimension} is not offered by {model!r}", f"choose {offered}")
+            raise InvalidInput("embedding_dimension", f"{dimension} is not offered by {model!r}", f"choose {offered}")
         self._runtime = runtime
         self._model = model
         self._dimension = dimension
@@ -123,8 +132,8 @@ class BedrockEmbedder:
 
     @property
     def name(self) -> str:
-        """Provider and model, with the dimension where there is a choice: another length, another space."""
-        return f"bedrock:{self._model}" + (f":{self._dimension}" if len(self._family.dimensions) > 1 else "")
+        """Provider, model and dimension: another length, another space."""
+        return f"bedrock:{self._model}:{self._dimension}"
 
     @property
     def dimension(self) -> int:
@@ -134,8 +143,8 @@ class BedrockEmbedder:
     def embed(self, texts: Sequence[str], *, timeout: float) -> NDArray[np.float32]:
         """Return one unit vector for each text; `timeout` in seconds is for all calls together.
 
-        No text may be empty. Raises `Hold` when Bedrock fails or answers a vector that is no direction
-        (zeros, NaN), and `Misconfigured` when its vectors have another length.
+        No text may be empty. Raises `RefusedText` or `UnusableVector` for what lies with one of the
+        texts, another `Hold` when Bedrock fails, and `Misconfigured` when its vectors have another length.
         """
         deadline = self._clock() + timeout
         shortened = [text[: self._family.characters] for text in texts]
@@ -156,7 +165,11 @@ class BedrockEmbedder:
             answered = self._runtime.invoke(self._model, self._family.body(texts, self._dimension), remaining)
         except ModelTimeout as problem:
             raise ProviderUnavailable(str(problem)) from None
+        except MalformedAnswer as problem:  # the model itself failed over the request
+            raise RefusedText(str(problem)) from None
         except Refusal as refusal:
+            if refusal.status == _INVALID:
+                raise RefusedText(f"Bedrock refuses to embed with {self._model!r} ({refusal}).") from None
             raise ProviderMisconfigured(
                 f"Bedrock refuses to embed with {self._model!r} ({refusal}): allow bedrock:InvokeModel on it, "
                 "and enable the model for this account and region."
@@ -167,11 +180,16 @@ class BedrockEmbedder:
         return unit_rows(vectors, self._dimension)
 
 
+def offers(model: str, dimension: int) -> bool:
+    """Whether `model` is an embedding model known here and makes vectors of this length."""
+    return any(family.pattern.search(model) and dimension in family.dimensions for family in _FAMILIES)
+
+
 def _family(model: str) -> _Family:
     found = next((family for family in _FAMILIES if family.pattern.search(model)), None)
     if found is None:
         raise InvalidInput(
-            "model",
+            "embedding_model",
             f"{model!r} is no embedding model of Bedrock that is known here",
             "choose amazon.titan-embed-text-v2:0, cohere.embed-multilingual-v3, cohere.embed-english-v3, "
             "cohere.embed-v4:0 or amazon.nova-2-multimodal-embeddings-v1:0",

@@ -92,6 +92,12 @@ class OfflineEmbedder:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
+def is_installed() -> bool:
+    """Whether the extra that holds the packaged model is there."""
+    packages = (_MODEL[0], _TOKENIZER[0], "onnxruntime", "tokenizers")
+    return all(importlib.util.find_spec(package) is not None for package in packages)
+
+
 def _packaged(package: str, inside: str) -> Path:
     """Return a data file of an installed package without importing the package."""
     found = importlib.util.find_spec(package)

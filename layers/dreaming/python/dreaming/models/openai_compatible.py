@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dreaming.errors import MalformedAnswer, ModelTimeout, ProviderMisconfigured, ProviderUnavailable
+from dreaming.errors import MalformedAnswer, ModelTimeout, ProviderUnavailable, RefusedText
 from dreaming.models.endpoint import Endpoint
 from dreaming.models.protocols import ChatAnswer, ChatRequest, StopReason
 from dreaming.models.vectors import unit_rows
@@ -152,8 +152,8 @@ class OpenAIEmbedder:
 
     @property
     def name(self) -> str:
-        """Provider and model, with the dimension where it was chosen: another length, another space."""
-        return f"openai:{self._model}" + (f":{self._dimension}" if self._ask_dimension else "")
+        """Provider, model and dimension: another length, another space."""
+        return f"openai:{self._model}:{self._dimension}"
 
     @property
     def dimension(self) -> int:
@@ -163,8 +163,8 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str], *, timeout: float) -> NDArray[np.float32]:
         """Return one unit vector for each text; `timeout` in seconds is for all calls together.
 
-        Raises `Hold` when the server fails or answers a vector that is no direction (zeros, NaN), and
-        `Misconfigured` when its vectors have another length.
+        Raises `RefusedText` or `UnusableVector` for what lies with one of the texts, another `Hold` when
+        the server fails, and `Misconfigured` when its vectors have another length.
         """
         deadline = self._clock() + timeout
         rows = np.zeros((len(texts), self._dimension), dtype=np.float32)
@@ -182,7 +182,7 @@ class OpenAIEmbedder:
         except ModelTimeout as problem:
             raise ProviderUnavailable(str(problem)) from None
         except Refusal as refusal:
-            raise ProviderMisconfigured(f"The embedding server refuses the request: {refusal}.") from None
+            raise RefusedText(f"The embedding server refuses the request: {refusal}.") from None
         return unit_rows(_in_order(answered, len(texts)), self._dimension)
 
 

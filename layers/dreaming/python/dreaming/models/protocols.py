@@ -109,7 +109,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, timeout: float) -> NDArray[np.float32]:
         """Return one unit-length row for each text, shape `(len(texts), dimension)`.
 
-        Raises `Hold` when the infrastructure failed and `Misconfigured` when the provider answers
-        with another dimension, naming both numbers.
+        Raises `Hold` when the infrastructure failed, of its kinds `RefusedText` and `UnusableVector`
+        where the cause can lie in one of the texts, and `Misconfigured` when the provider answers with
+        another dimension, naming both numbers.
         """
         ...

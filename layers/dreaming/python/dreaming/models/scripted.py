@@ -16,8 +16,9 @@ From a file (JSON, or JSONL with one rule a line), see `Rule`:
 
     model = ScriptedChatModel.from_file(Path("script.json"))
 
-The first rule that matches the text of any passage and has `times` left answers. Without a match the
-default answers, which is an empty list of claims.
+For each passage of a call, the first rule that matches its text and has `times` left answers; without
+a match the default does, which is an empty list of claims. Where several notes share a call, their claims
+come in one answer, and one rule with `fail` or `answer` decides for the whole call, as with a real model.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -99,18 +100,24 @@ class Rule(BaseModel):
             raise ValueError("give 'answer', 'claims' or 'fail'")
         return self
 
-    def match(self, request: ChatRequest) -> Passage | None:
-        """Return the first passage that the rule speaks of, or None."""
-        for passage in request.passages:
-            found = re.search(self.pattern, passage.text) if self.pattern else True
-            if found and (self.when is None or self.when in passage.text):
-                return passage
-        return None
+    def matches(self, passage: Passage) -> bool:
+        """Tell whether the rule speaks of the passage."""
+        found = re.search(self.pattern, passage.text) if self.pattern else True
+        return bool(found) and (self.when is None or self.when in passage.text)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the rule decides for the whole call: it fails, or says the answer's text as it is."""
+        return self.fail is not None or self.answer is not None
+
+    def claims_of(self, passage: Passage | None) -> list[dict[str, Any]]:
+        """Return the rule's claims about `passage`, each with its label unless it has one."""
+        label = {"note": passage.label} if passage else {}
+        return [label | claim for claim in self.claims or []]
 
     def reply(self, passage: Passage | None) -> Reply:
-        """Return what the rule answers about `passage`."""
-        label = {"note": passage.label} if passage else {}
-        text = self.answer if self.answer is not None else json.dumps([label | claim for claim in self.claims or []])
+        """Return what the rule answers about `passage` alone."""
+        text = self.answer if self.answer is not None else json.dumps(self.claims_of(passage))
         if self.fail == "truncated":
             return ChatAnswer(text[: max(1, len(text) // 2)], StopReason.TRUNCATED, ScriptedChatModel.name)
         return failure(self.fail, self.retry_after) if self.fail else text
@@ -246,13 +253,25 @@ class ScriptedChatModel:
         return ChatAnswer(text, StopReason.COMPLETE, self.name, size // 4, len(text) // 4)
 
     def _by_rule(self, request: ChatRequest) -> Reply:
-        for place, rule in enumerate(self._script.rules):
-            passage = rule.match(request)
-            used = self._used.get(place, 0)
-            if passage is not None and (rule.times is None or used < rule.times):
-                self._used[place] = used + 1
+        """Answer each passage by its rule, unless one rule decides for the whole call."""
+        claims = []
+        used = dict(self._used)
+        for passage in request.passages:
+            place, rule = self._rule(passage, used)
+            if rule.whole:
+                self._used[place] = self._used.get(place, 0) + 1
                 return rule.reply(passage)
-        return self._script.default.reply(request.passages[0] if request.passages else None)
+            used[place] = used.get(place, 0) + 1
+            claims += rule.claims_of(passage)
+        self._used = used
+        return claims if request.passages else self._script.default.reply(None)
+
+    def _rule(self, passage: Passage, used: Mapping[int, int]) -> tuple[int, Rule]:
+        """Return the rule for a passage and its place in the script; -1 is the default's."""
+        for place, rule in enumerate(self._script.rules):
+            if rule.matches(passage) and (rule.times is None or used.get(place, 0) < rule.times):
+                return place, rule
+        return -1, self._script.default
 
 
 class ScriptedEmbedder:

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dreaming.errors import Misconfigured, ProviderUnavailable
+from dreaming.errors import Misconfigured, UnusableVector
 
 
 def unit_rows(vectors: Sequence[object], dimension: int) -> NDArray[np.float32]:
     """Return the vectors scaled to unit length, shape `(len(vectors), dimension)`.
 
-    Raises `Misconfigured` for another length, naming both numbers, and `ProviderUnavailable` for what is
-    no direction: zeros, NaN, or no numbers at all.
+    Raises `Misconfigured` for another length, naming both numbers, and `UnusableVector` for what is no
+    direction: zeros, NaN, or no numbers at all.
     """
     for vector in vectors:
         if not isinstance(vector, list):
-            raise ProviderUnavailable("The embedding server answered something that is no vector.")
+            raise UnusableVector("The embedding server answered something that is no vector.")
         if len(vector) != dimension:
             raise Misconfigured(
                 f"The embedding model answers {len(vector)} dimensions, but {dimension} are set up; "
@@ -27,9 +27,9 @@ def unit_rows(vectors: Sequence[object], dimension: int) -> NDArray[np.float32]:
     try:
         rows = np.array(vectors, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ProviderUnavailable("The embedding server answered a vector that holds no numbers.") from None
+        raise UnusableVector("The embedding server answered a vector that holds no numbers.") from None
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths == 0).any():
-        raise ProviderUnavailable("The embedding server answered a vector of zeros or without a number.")
+        raise UnusableVector("The embedding server answered a vector of zeros or without a number.")
     unit: NDArray[np.float32] = (rows / lengths).astype(np.float32)
     return unit

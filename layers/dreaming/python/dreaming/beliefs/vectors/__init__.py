@@ -1,0 +1,1 @@
+"""Vectors of beliefs: one for each live statement and model, searched within the slice."""
