@@ -89,8 +89,10 @@ class Network(Construct):
             "Sqs": ec2.InterfaceVpcEndpointAwsService.SQS,
             "SecretsManager": ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
         }
-        if configuration.bedrock_models:
+        if configuration.bedrock_models or configuration.bedrock_embedders:
             services["BedrockRuntime"] = ec2.InterfaceVpcEndpointAwsService.BEDROCK_RUNTIME
+        if configuration.event_bus is not None:
+            services["Events"] = ec2.InterfaceVpcEndpointAwsService.EVENTBRIDGE
         for name, service in services.items():
             self.vpc.add_interface_endpoint(name, service=service, security_groups=[group], open=False)
 
@@ -100,10 +102,11 @@ def _isolated() -> ec2.SubnetConfiguration:
 
 
 def _with_nat() -> list[ec2.SubnetConfiguration]:
+    # The isolated ones first, so that the database keeps its place when another way out is chosen.
     return [
+        _isolated(),
+        ec2.SubnetConfiguration(name="functions", subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS, cidr_mask=24),
         ec2.SubnetConfiguration(
             name="gateways", subnet_type=ec2.SubnetType.PUBLIC, cidr_mask=28, map_public_ip_on_launch=False
         ),
-        ec2.SubnetConfiguration(name="functions", subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS, cidr_mask=24),
-        _isolated(),
     ]

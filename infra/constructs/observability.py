@@ -10,7 +10,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.config import Configuration
+from infra.config import DISPOSITIONS, RUNS_STARTED, Configuration
 from infra.constructs.alarms import Alarms
 from infra.constructs.function import Function
 from infra.constructs.http_api import HttpApi
@@ -19,6 +19,7 @@ from infra.constructs.pass_worker import PassWorker
 
 _HALF = 12
 _WHOLE = 24
+_CALLS = "model_calls"
 _BUDGET_THRESHOLDS = (80, 100)  # per cent
 
 
@@ -56,10 +57,10 @@ class Observability(Construct):
     def _alarm_on_spending(self, configuration: Configuration, workers: Sequence[PassWorker], alarms: Alarms) -> None:
         day = Duration.days(1)
         for worker in workers:
-            if worker.definition.calls_models:
+            if _CALLS in worker.definition.counts:
                 alarms.raise_when(
                     f"{worker.definition.function}-model-calls",
-                    worker.metric("model_calls", period=day),
+                    worker.metric(_CALLS, period=day),
                     at_least=configuration.daily_model_calls,
                     says=f"More than {configuration.daily_model_calls} model calls in one day.",
                 )
@@ -147,19 +148,17 @@ class Observability(Construct):
             dashboard_name=f"{configuration.name}-memory",
             default_interval=Duration.days(7),
         )
-        rows = (
-            ("Notes", ("notes_consolidated", "notes_empty", "notes_retired")),
-            ("Beliefs and claims", ("beliefs_created", "beliefs_corroborated", "claims_rejected")),
-            ("Batches", ("batch_done", "batch_held", "batch_repeated", "batch_stale", "batch_stopped")),
-            ("Runs and model calls", ("runs_started", "model_calls")),
-        )
         for worker in workers:
-            widgets = [_graph(title, [worker.metric(name) for name in names]) for title, names in rows]
-            dashboard.add_widgets(
-                cloudwatch.TextWidget(markdown=f"## {worker.definition.function}", width=_WHOLE, height=1)
-            )
-            dashboard.add_widgets(*widgets[:2])
-            dashboard.add_widgets(*widgets[2:])
+            definition = worker.definition
+            graphs = {
+                **definition.graphs,
+                "Runs": (RUNS_STARTED,),
+                "Batches": tuple(f"batch_{disposition}" for disposition in DISPOSITIONS),
+            }
+            widgets = [_graph(title, [worker.metric(name) for name in names]) for title, names in graphs.items()]
+            dashboard.add_widgets(cloudwatch.TextWidget(markdown=f"## {definition.function}", width=_WHOLE, height=1))
+            for first in range(0, len(widgets), 2):
+                dashboard.add_widgets(*widgets[first : first + 2])
 
 
 def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:

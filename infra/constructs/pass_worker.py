@@ -11,7 +11,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.acknowledgements import acknowledge
-from infra.config import Configuration, PassDefinition
+from infra.config import RUNS_STARTED, Configuration, PassDefinition
 from infra.constructs.alarms import Alarms
 from infra.constructs.bedrock import allow_models
 from infra.constructs.database import DatabaseAccess
@@ -22,6 +22,7 @@ from infra.constructs.provider_keys import ProviderKeys
 _DEAD_LETTERS_KEPT = Duration.days(14)  # SQS's longest
 _TICK_MAX_AGE = Duration.minutes(15)
 _HOURS_WITHOUT_SUCCESS = 26
+_RETIRED = "notes_retired"
 _OLDEST_WAITING = Duration.hours(2)
 
 
@@ -109,15 +110,21 @@ class PassWorker(Construct):
                     "sqs:DeleteMessage",
                     "sqs:GetQueueAttributes",
                     "sqs:ReceiveMessage",
-                    *(["sqs:SendMessage"] if definition.self_enqueuing else []),
+                    "sqs:SendMessage",  # a tick sends each slice's first message, whoever sends the next
                 ],
                 resources=[self.queue.queue_arn],
             )
         ]
         environment = {"DREAMING_QUEUE_URL": self.queue.queue_url}
-        if definition.calls_models and keys is not None:
+        if (definition.calls_models or definition.calls_embedders) and keys is not None:
             statements += keys.statements()
             environment |= keys.environment
+        if definition.announces and configuration.event_bus is not None:
+            bus = Stack.of(self).format_arn(
+                service="events", resource="event-bus", resource_name=configuration.event_bus
+            )
+            statements.append(iam.PolicyStatement(sid="Events", actions=["events:PutEvents"], resources=[bus]))
+            environment["DREAMING_EVENT_BUS"] = configuration.event_bus
         function = Function(
             self,
             "Worker",
@@ -134,8 +141,13 @@ class PassWorker(Construct):
             # Lambda stops a chain of its own messages after about 16 hops; a long drain is such a chain.
             recursive_loop=lambda_.RecursiveLoop.ALLOW if definition.self_enqueuing else None,
         )
-        if definition.calls_models:
-            allow_models(function.role, configuration.bedrock_models)
+        allow_models(
+            function.role,
+            [
+                *(configuration.bedrock_models if definition.calls_models else ()),
+                *(configuration.bedrock_embedders if definition.calls_embedders else ()),
+            ],
+        )
         return function
 
     def _schedule(self) -> None:
@@ -157,7 +169,7 @@ class PassWorker(Construct):
             "Schedule",
             name=self.worker.name,
             description=f"Ticks of {self.worker.name}, all of a stage in the same minute so that the database sleeps",
-            schedule_expression=self.configuration.tick,
+            schedule_expression=self.configuration.schedule(self.definition),
             schedule_expression_timezone="UTC",
             flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
             target=scheduler.CfnSchedule.TargetProperty(
@@ -194,12 +206,13 @@ class PassWorker(Construct):
             datapoints=3,
             says=f"A message of {name} has waited for two hours.",
         )
-        alarms.raise_when(
-            f"{name}-retired-notes",
-            self.metric("notes_retired"),
-            at_least=1,
-            says="A note failed three times and was retired.",
-        )
+        if _RETIRED in self.definition.counts:
+            alarms.raise_when(
+                f"{name}-retired-notes",
+                self.metric(_RETIRED),
+                at_least=1,
+                says="A note failed three times and was retired.",
+            )
         alarms.raise_when(
             f"{name}-no-successful-run",
             self.unsuccessful_hours(),
@@ -214,13 +227,15 @@ class PassWorker(Construct):
 
         A tick that finds nothing to do writes `runs_started` 0: an idle deployment is a healthy one.
         """
+        # One graph shows those of all passes, and knows its metrics by these names.
+        ticks, started, done = (f"{self.definition.function}_{name}" for name in ("ticks", "started", "done"))
         return cloudwatch.MathExpression(
-            expression="IF(FILL(ticks, 0) < 1 OR (FILL(started, 0) > 0 AND FILL(done, 0) < 1), 1, 0)",
-            label="unsuccessful hour",
+            expression=f"IF(FILL({ticks}, 0) < 1 OR (FILL({started}, 0) > 0 AND FILL({done}, 0) < 1), 1, 0)",
+            label=f"{self.definition.function}: unsuccessful hour",
             period=Duration.hours(1),
             using_metrics={
-                "ticks": self.metric("runs_started", statistic="SampleCount"),
-                "started": self.metric("runs_started"),
-                "done": self.metric("batch_done"),
+                ticks: self.metric(RUNS_STARTED, statistic="SampleCount"),
+                started: self.metric(RUNS_STARTED),
+                done: self.metric("batch_done"),
             },
         )

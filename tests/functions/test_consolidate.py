@@ -15,6 +15,7 @@ from dreaming.local.functions import schedule_event
 from dreaming.local.queue import Received
 from dreaming.notes.records import SliceKey
 from dreaming.passes.records import BatchMessage
+from infra.config import DISPOSITIONS, PASSES, RUNS_STARTED
 from tests.functions.sandbox import Sandbox, drain, load_sandbox, sqs_event
 from tests.world import KEY, World, note
 
@@ -116,6 +117,35 @@ def test_a_failing_group_fails_alone_and_is_retried_in_the_same_sandbox(
     assert installed.counters().consolidated == 2
     for key in (KEY, OTHER):
         installed.check(key)
+
+
+def test_whoever_comes_second_is_no_error(
+    installed: World, consolidate: Sandbox, admin: psycopg.Connection[TupleRow]
+) -> None:
+    installed.ingest(*notes(2))
+    consolidate.invoke({})
+    received = receive(installed)
+    hold_lease(admin, installed, installed.slice().slice_id)
+    assert failed(consolidate.invoke(sqs_event(received))) == [received.message_id]
+    assert [line["message"] for line in consolidate.lines if line["level"] != "INFO"] == []
+    (line,) = [line for line in consolidate.lines if line["message"] == "batch busy"]
+    assert line["correlation_id"] == str(BatchMessage.model_validate_json(received.body).run_id)
+    assert (consolidate.metric("batch_busy"), consolidate.metric("batch_failed")) == (1, 0)
+
+
+def test_everything_that_is_counted_has_its_place_on_a_dashboard(installed: World, consolidate: Sandbox) -> None:
+    installed.ingest(*notes(3))
+    consolidate.invoke({})
+    drain(installed, consolidate)
+    written = {
+        metric["Name"]
+        for document in consolidate.metrics
+        for directive in document["_aws"]["CloudWatchMetrics"]
+        for metric in directive["Metrics"]
+    }
+    (definition,) = [definition for definition in PASSES if definition.function == "consolidate"]
+    assert written >= {RUNS_STARTED, "batch_done", "notes_consolidated", "model_calls"}
+    assert written <= {RUNS_STARTED, *(f"batch_{one}" for one in DISPOSITIONS), *definition.counts}
 
 
 def test_a_failure_in_a_group_skips_the_rest_of_that_group_only(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from dreaming.models.keys import EnvironmentKeys, KeyResolver
 from dreaming.notes.records import Tenant
 from tests.architecture.modules import ROOT
 from tests.databases import at_database
-from tests.functions.http import call
+from tests.functions.http import IAM, call
 from tests.functions.sandbox import drain, load_sandbox
 from tests.world import World, note, open_world
 
@@ -110,3 +112,24 @@ def test_a_login_owns_nothing_and_sees_no_row_without_a_tenant(migrated: str, lo
 def install(world: World, database: Database) -> None:
     keys = KeyResolver(EnvironmentKeys(world.environment), clock=lambda: 0.0)
     wiring.install(Resources(database, lambda _: world.queue, keys, world.environment, world.clock, uuid7))
+
+
+def test_the_first_run_is_as_the_deployment_page_says(migrated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each `brain` command of the page, at the API's own function and login."""
+    page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
+    commands = [shlex.split(line) for line in re.findall(r"^brain (/.+)$", page, re.MULTILINE)]
+    monkeypatch.setenv("DATABASE_URL", as_login(migrated, "dreaming_api"))
+    monkeypatch.setenv("DREAMING_API_IAM_ORGANIZATION", "first-run")
+    api = load_sandbox("api")
+    answers = {}
+    for path, *options in commands:
+        method = options[options.index("-X") + 1] if "-X" in options else "GET"
+        body = options[options.index("-d") + 1] if "-d" in options else None
+        answer = call(api, path, authorizer=IAM, method=method, body=body, headers={"content-type": "application/json"})
+        assert answer.status in {200, 201}, (path, answer.body)
+        answers[path] = answer.body
+    assert answers["/brain/notes"]["created"] == 1
+    assert answers["/brain/dream/status"]["coverage"]["waiting"] == 1
+    told = call(api, "/brain/capabilities", authorizer=IAM).body["consents"]
+    assert (told["enrolled"], told["model_consent"]) == (True, True)
+    wiring.resources().database.close()

@@ -96,6 +96,36 @@ def statements(template: Template) -> dict[str, list[str]]:
     return {role: sorted(lines) for role, lines in sorted(found.items())}
 
 
+# What a resource lets others do, by the property that says so; key policies among them.
+_RESOURCE_POLICIES = {
+    "AWS::KMS::Key": "KeyPolicy",
+    "AWS::SQS::QueuePolicy": "PolicyDocument",
+    "AWS::SNS::TopicPolicy": "PolicyDocument",
+    "AWS::S3::BucketPolicy": "PolicyDocument",
+    "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
+    "AWS::Logs::ResourcePolicy": "PolicyDocument",
+    "AWS::EC2::VPCEndpoint": "PolicyDocument",
+}
+
+
+def resource_policies(template: Template) -> dict[str, list[str]]:
+    """Every statement of every policy that stands at a resource, Lambda's permissions among them."""
+    found: dict[str, list[str]] = {}
+    for kind, name in _RESOURCE_POLICIES.items():
+        for logical, properties in template.of_type(kind).items():
+            if name in properties:
+                document = properties[name]
+                document = json.loads(document) if isinstance(document, str) else document
+                lines = [_line(statement) for statement in document["Statement"]]
+                found[_HASH.sub("", logical)] = sorted(lines)
+    for logical, permission in template.of_type("AWS::Lambda::Permission").items():
+        source = f" from {_text(permission['SourceArn'])}" if "SourceArn" in permission else ""
+        function = _text(permission["FunctionName"])
+        line = f"allow {permission['Action']} on {function} to {_text(permission['Principal'])}{source}"
+        found[_HASH.sub("", logical)] = [line]
+    return dict(sorted(found.items()))
+
+
 def permissions(template: Template) -> Iterator[tuple[str, Any]]:
     """Each statement of a role's permissions, with the logical id of its role."""
     for properties in template.of_type("AWS::IAM::Policy").values():
@@ -111,10 +141,10 @@ def listed(value: Any) -> list[Any]:
 
 def _line(statement: Any) -> str:
     actions = ", ".join(sorted(listed(statement["Action"])))
-    where = statement.get("Resource") or statement["Principal"]
-    resources = ", ".join(sorted(_text(resource) for resource in listed(where)))
+    resources = ", ".join(sorted(_text(resource) for resource in listed(statement.get("Resource", "itself"))))
+    principal = f" to {_text(statement['Principal'])}" if "Principal" in statement else ""
     condition = f" when {_text(statement['Condition'])}" if "Condition" in statement else ""
-    return f"{statement['Effect'].lower()} {actions} on {resources}{condition}"
+    return f"{statement['Effect'].lower()} {actions} on {resources}{principal}{condition}"
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,6 +55,19 @@ def test_what_the_command_line_gives_as_text_is_read() -> None:
         ({"backup_days": 0}, "dreaming:backup_days"),
         ({"alarm_email": "nobody"}, "dreaming:alarm_email"),
         ({"tick": "hourly"}, "dreaming:tick"),
+        ({"tick": "cron(0 * * * *)"}, "is no schedule of six fields"),
+        ({"tick": "rate(1 fortnight)"}, "is no schedule"),
+        ({"ticks": {"consolidation": "rate(1 day)"}}, "'consolidation' is no pass"),
+        ({"ticks": {"consolidate": "daily"}}, "dreaming:ticks"),
+        ({"ticks": "rate(1 day)"}, "dreaming:ticks"),
+        ({"ticks": "[]"}, "not an object of passes"),
+        ({"bedrock_models": "a model"}, "is no id and no ARN"),
+        ({"bedrock_embedders": "arn:aws:s3:::bucket"}, "is no id and no ARN"),
+        ({"event_bus": "a bus"}, "dreaming:event_bus"),
+        ({"max_capacity": "1.3"}, "dreaming:max_capacity"),
+        ({"monthly_budget_usd": 50}, "needs alarm_email"),
+        ({"jwt_issuer": "login.example.test"}, "dreaming:jwt_issuer"),
+        ({"jwt_issuer": "http://login.example.test"}, "dreaming:jwt_issuer"),
         ({"timeout_seconds": 901}, "dreaming:timeout_seconds"),
         ({"settings": "{"}, "dreaming:settings"),
         ({"settings": "[]"}, "dreaming:settings"),
@@ -67,6 +81,12 @@ def test_what_the_command_line_gives_as_text_is_read() -> None:
         ({"settings": {"chat_provider": "openai"}}, "is not reached by an endpoint"),
         ({"settings": {"chat_provider": "anthropic"}}, "is not reached by an endpoint"),
         ({"settings": {"chat_provider": "bedrock", "chat_model": "eu.a"}}, "'eu.a', which bedrock_models must name"),
+        ({"settings": {"embedding_provider": "openai"}}, "embedding_provider openai is not reached by an endpoint"),
+        (
+            {"settings": {"embedding_provider": "bedrock", "embedding_model": "titan"}, "bedrock_models": "titan"},
+            "'titan', which bedrock_embedders must name",
+        ),
+        ({"settings": {"embedding_provider": "minilm"}}, "its model is in no layer"),
     ],
 )
 def test_a_wrong_choice_is_refused_with_its_name(choices: dict[str, Any], complaint: str) -> None:
@@ -95,6 +115,15 @@ def test_a_provider_outside_needs_a_way_out() -> None:
     assert read("dev", egress="nat", settings=settings).environment["DREAMING_CHAT_PROVIDER"] == "openai"
 
 
+def test_a_schedule_of_one_pass_goes_before_that_of_all_and_that_before_its_own() -> None:
+    slow = replace(PASSES[0], tick="cron(0 4 * * ? *)")
+    assert read("dev").schedule(slow) == slow.tick
+    assert read("dev", tick="rate(2 hours)").schedule(slow) == "rate(2 hours)"
+    chosen = {"ticks": '{"consolidate": "cron(0 */6 * * ? *)"}', "tick": "rate(2 hours)"}
+    assert read("dev", **chosen).schedule(slow) == "cron(0 */6 * * ? *)"
+    assert read("local", **LOCAL).schedule(slow) == "rate(1 minute)"
+
+
 def test_every_setting_of_an_emulators_stage_can_be_replaced() -> None:
     assert read("local", **LOCAL).environment == {"DREAMING_ENABLED": "true"}
     assert read("local", **LOCAL, settings={"batch_notes": 2}).environment == {"DREAMING_BATCH_NOTES": "2"}
@@ -113,6 +142,7 @@ def test_passes_are_named_once_and_within_the_limits_of_aws() -> None:
     for definition in PASSES:
         assert 2 <= definition.max_concurrency <= 1000
         assert 128 <= definition.memory_mb <= 10_240
+        assert read("dev", ticks={definition.function: definition.tick}).schedule(definition) == definition.tick
 
 
 def test_the_committed_key_of_every_choice_is_documented() -> None:

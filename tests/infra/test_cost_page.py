@@ -1,80 +1,81 @@
-"""The figures of the cost page follow from its own prices and assumptions, by the formulas that it gives."""
+"""The figures of the cost page follow from its own prices and assumptions, and from what is deployed."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from infra.config import PASSES
-from tests.architecture.modules import ROOT
+from infra.cost import PAGE, SIZES, Inputs, alarm_metrics, custom_metrics, monthly, numbers, written
+from tests.infra.templates import Assembly, Template
 
-PAGE = (ROOT / "docs" / "cost.md").read_text("utf-8")
-HOURS = 730
-DAYS = 30.4
-SIZES = (10, 1_000, 100_000)
-PARTS = ("Model", "Database", "Functions", "Queue", "Endpoints", "Watching", "Keys")
+TEXT = PAGE.read_text("utf-8")
+INPUTS = Inputs.read(TEXT)
 
 
-def table(heading: str) -> dict[str, list[str]]:
-    """The rows of the first table below a heading, by their first cell."""
-    below = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in below.splitlines() if line[:1] == "|"]
-    return {row[0]: row[1:] for row in rows[2:]}
+@pytest.fixture(scope="module")
+def stack(assembly: Assembly) -> Template:
+    return assembly.stack("dreaming-prod")
 
 
-def numbers(heading: str) -> dict[str, list[float]]:
-    """The same with the numbers of each cell after the first."""
-    return {
-        name: [float(re.sub(r"[^\d.]", "", cell)) for cell in cells if re.search(r"\d", cell)]
-        for name, cells in table(heading).items()
-    }
+def test_the_figures_are_those_of_the_formulas() -> None:
+    assert written(TEXT) == TEXT, "the figures of docs/cost.md are out of date: make docs"
 
 
-PRICES = {name: cells[0] for name, cells in numbers("Prices").items()}
-ASSUMED = numbers("Assumptions")
+def test_the_parts_add_up() -> None:
+    shown = numbers(TEXT, "Three sizes")
+    together = shown.pop("**Together**")
+    for column in range(len(SIZES)):
+        # Each figure is rounded, to dollars where it is large.
+        assert together[column] == pytest.approx(sum(cells[column] for cells in shown.values()), abs=3)
 
 
-def assumed(name: str, size: int) -> float:
-    """An assumption, one for all sizes or one for each."""
-    cells = ASSUMED[name]
-    return cells[SIZES.index(size)] if len(cells) > 1 else cells[0]
+def test_every_part_has_its_formula_on_the_page() -> None:
+    formulas = TEXT.partition("## Formulas")[2]
+    for part in monthly(10, INPUTS):
+        assert re.search(rf"^{part} +=", formulas, re.MULTILINE), part
 
 
-def monthly(size: int) -> dict[str, float]:
-    """The formulas of the page."""
-    notes = DAYS * size
-    batches = max(notes / assumed("notes a batch", size), min(notes, HOURS))
-    busy = batches * assumed("seconds a batch", size)
-    awake = min(
-        HOURS, HOURS * assumed("minutes awake for a tick", size) / 60 + busy / assumed("slices at once", size) / 3600
-    )
-    tokens_in, tokens_out = (assumed(f"tokens {way}, a note", size) for way in ("in", "out"))
-    gigabytes = 12 * notes * assumed("bytes kept, a note", size) / 1e9
-    price_in, price_out = PRICES["model, a million tokens in"], PRICES["model, a million tokens out"]
-    return {
-        "Model": notes * (tokens_in * price_in + tokens_out * price_out) / 1e6,
-        "Database": awake * assumed("capacity units while awake", size) * PRICES["Aurora capacity unit, an hour"]
-        + gigabytes * PRICES["Aurora storage, a GB and month"]
-        + notes * assumed("reads and writes, a note", size) * PRICES["Aurora reads and writes, a million"] / 1e6,
-        "Functions": (busy + HOURS) * PASSES[0].memory_mb / 1024 * PRICES["Lambda arm64, a GB-second"]
-        + (batches + HOURS) * PRICES["Lambda requests, a million"] / 1e6,
-        "Queue": (assumed("polls a month", size) + 4 * batches) * PRICES["SQS FIFO requests, a million"] / 1e6,
-        "Endpoints": 3 * 2 * HOURS * PRICES["interface endpoint, an hour and zone"],
-        "Watching": 14 * PRICES["alarm metric, a month"] + 16 * PRICES["custom metric, a month"]
-        + batches * assumed("bytes logged, a batch", size) / 1e9 * PRICES["logs, a GB"],
-        "Keys": PRICES["KMS key, a month"] + 2 * PRICES["secret, a month"],
-    }  # fmt: skip
+def test_every_price_and_assumption_is_used() -> None:
+    before = [monthly(size, INPUTS) for size in SIZES]
+    for name, price in INPUTS.prices.items():
+        other = replace(INPUTS, prices={**INPUTS.prices, name: 2 * price})
+        assert [monthly(size, other) for size in SIZES] != before, name
+    for name, cells in INPUTS.assumptions.items():
+        other = replace(INPUTS, assumptions={**INPUTS.assumptions, name: [2 * cell for cell in cells]})
+        assert [monthly(size, other) for size in SIZES] != before, name
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_figures_follow_from_the_formulas(size: int) -> None:
-    shown = {name: cells[SIZES.index(size)] for name, cells in numbers("Three sizes").items()}
-    computed = monthly(size)
-    for part in PARTS:
-        assert shown[part] == pytest.approx(computed[part], abs=0.006 if computed[part] < 100 else 0.6), part
-    assert shown["**Together**"] == pytest.approx(sum(computed.values()), abs=0.006 if size < 100_000 else 1)
+def test_a_thousand_notes_a_day_by_hand() -> None:
+    """30,400 notes of 1,500 tokens in and 250 out, at 1 and 5 dollars a million."""
+    month = monthly(1_000, INPUTS)
+    assert month["Model"] == pytest.approx(30_400 * (1_500 * 1 + 250 * 5) / 1e6)
+    # A tenth of 730 hours for ticks, and 3,040 batches of 12 seconds, at one unit of 0.12 dollars.
+    awake = 73 + 3_040 * 12 / 3600
+    assert month["Database"] == pytest.approx(awake * 0.12 + 12 * 30_400 * 5e-6 * 0.10 + 30_400 * 100 * 0.20 / 1e6)
+
+
+def test_the_metrics_that_alarms_watch_are_counted(stack: Template) -> None:
+    watched = 0
+    for alarm in stack.of_type("AWS::CloudWatch::Alarm").values():
+        watched += sum("MetricStat" in metric for metric in alarm["Metrics"]) if "Metrics" in alarm else 1
+    assert alarm_metrics(PASSES) == watched
+
+
+def test_the_metrics_that_functions_write_are_counted() -> None:
+    quiet = replace(PASSES[0], function="quiet", graphs={})
+    assert custom_metrics([quiet, PASSES[0]]) == 2 * custom_metrics([quiet]) + len(PASSES[0].counts)
+    assert len(set(PASSES[0].counts)) == len(PASSES[0].counts)
+
+
+def test_dashboards_and_endpoints_are_as_many_as_are_deployed(assembly: Assembly, stack: Template) -> None:
+    assert len(stack.of_type("AWS::CloudWatch::Dashboard")) == 2
+    endpoints: dict[str, Any] = assembly.stack("dreaming-prod-data").of_type("AWS::EC2::VPCEndpoint")
+    assert sum(len(endpoint["SubnetIds"]) for endpoint in endpoints.values()) == 6
 
 
 def test_the_page_says_when_the_prices_were_found() -> None:
-    assert re.search(r"found\s+in \w+ 20\d\d", PAGE)
+    assert re.search(r"found\s+in \w+ 20\d\d", TEXT)

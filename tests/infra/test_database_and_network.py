@@ -119,3 +119,12 @@ def test_an_emulator_gets_no_network_and_no_database(assembly: Assembly) -> None
     for function in local.our_functions().values():
         assert "VpcConfig" not in function
         assert function["Environment"]["Variables"]["DATABASE_URL"].startswith("postgresql://")
+
+
+def test_the_database_keeps_its_place_when_another_way_out_is_chosen(assembly: Assembly) -> None:
+    def isolated(name: str) -> dict[str, str]:
+        subnets = assembly.stack(name).of_type("AWS::EC2::Subnet")
+        return {logical: subnet["CidrBlock"] for logical, subnet in subnets.items() if "isolated" in logical}
+
+    assert len(isolated("dreaming-prod-data")) == 2
+    assert isolated("dreaming-prod-data") == isolated("dreaming-dev-data")

@@ -124,7 +124,7 @@ def test_a_worker_that_is_no_planner_sees_no_other_tenant(migrated: str) -> None
     database.close()
 
 
-def test_an_operator_enrols_and_ingests_as_the_deployment_page_says(migrated: str, tmp_path: Path) -> None:
+def test_an_operator_ingests_as_the_deployment_page_says(migrated: str, tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
     notes.write_text(json.dumps({"id": "1", "text": "We decided to ship on Fridays."}) + "\n", "utf-8")
     environment = {
@@ -134,10 +134,9 @@ def test_an_operator_enrols_and_ingests_as_the_deployment_page_says(migrated: st
         "DREAMING_ORG": "first-run",
     }
     page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
-    commands = [line.split()[1:] for line in re.findall(r"^\.venv/bin/(dream settings .+)$", page, re.MULTILINE)]
-    assert len(commands) == 2
+    assert re.findall(r"^\.venv/bin/(dream .+)$", page, re.MULTILINE) == ["dream ingest git .", "dream status"]
     told = ""
-    for command in [*commands, ["ingest", "jsonl", str(notes), "--default-time", "2026-01-05T10:00:00Z"], ["status"]]:
+    for command in (["ingest", "jsonl", str(notes), "--default-time", "2026-01-05T10:00:00Z"], ["status"]):
         program = str(Path(sys.executable).with_name("dream"))
         done = subprocess.run([program, *command], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

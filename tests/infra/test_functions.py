@@ -5,9 +5,14 @@ from __future__ import annotations
 import pytest
 
 from dreaming.settings.registry import REGISTRY
+from infra.config import PASSES
 from tests.infra.templates import Assembly, Template
 
-LOGINS = {"consolidate": "dreaming_worker", "api": "dreaming_api", "migrate": "dreaming_migrator"}
+LOGINS = {
+    **{definition.function: "dreaming_worker" for definition in PASSES},
+    "api": "dreaming_api",
+    "migrate": "dreaming_migrator",
+}
 
 
 @pytest.fixture(params=["dreaming-prod", "dreaming-dev"])
@@ -76,7 +81,7 @@ def test_only_a_pass_that_calls_models_finds_the_provider_keys(stack: Template) 
         for folder, function in stack.our_functions().items()
         if "DREAMING_KEYS_SECRET" in function["Environment"]["Variables"]
     }
-    assert knowing == {"consolidate"}
+    assert knowing == {d.function for d in PASSES if d.calls_models or d.calls_embedders}
 
 
 def test_the_chosen_settings_reach_every_function(assembly: Assembly) -> None:
@@ -107,11 +112,11 @@ def test_a_deployment_migrates_before_any_function_of_its_version_runs(stack: Te
         if function.get("FunctionName", "").endswith("-migrate")
     )
     waiting = {
-        resource["Properties"]["FunctionName"].removeprefix(f"{stack.name}-")
+        resource["Properties"]["FunctionName"].removeprefix(f"{stack.name}-").replace("-", "_")
         for resource in stack.resources.values()
         if resource["Type"] == "AWS::Lambda::Function" and trigger in resource.get("DependsOn", [])
     }
-    assert waiting == {"consolidate", "api"}
+    assert waiting == set(LOGINS) - {"migrate"}
     version = stack.target(stack.resources[trigger]["Properties"]["HandlerArn"])
     assert stack.target(stack.resources[version]["Properties"]["FunctionName"]) == migrate
 

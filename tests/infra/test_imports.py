@@ -14,7 +14,7 @@ APP = sorted(path for path in (ROOT / "infra").rglob("*.py") if not {"cdk.out", 
 BUILD = sorted((ROOT / "layers" / "dependencies").glob("*.py"))
 OF_THE_PACKAGE = {"dreaming.errors", "dreaming.settings.registry", "dreaming.settings.resolution"}
 # The build script and the tests of choices start no Node.
-WITHOUT_CDK = {"config.py", "paths.py", "node.py", "cdk.py", "log_queries.py", "__init__.py"}
+WITHOUT_CDK = {"config.py", "cost.py", "paths.py", "node.py", "cdk.py", "log_queries.py", "__init__.py"}
 
 
 def modules(path: Path) -> set[str]:

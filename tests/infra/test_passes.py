@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from infra.config import PASSES, VISIBILITY_FACTOR
-from tests.infra.templates import Assembly, Template
+from dreaming.passes.records import PASS_FUNCTIONS
+from infra.config import HOURLY, PASSES, VISIBILITY_FACTOR
+from tests.infra.templates import Assembly, Template, listed
 
 STACKS = ("dreaming-prod", "dreaming-dev", "dreaming-local")
 SELF_ENQUEUING = {definition.function for definition in PASSES if definition.self_enqueuing}
@@ -34,21 +35,28 @@ def mapped(stack: Template) -> list[tuple[Any, Any, Any]]:
 
 def test_recursion_is_allowed_where_a_function_enqueues_to_itself_and_nowhere_else(stack: Template) -> None:
     allowed = {
-        properties["FunctionName"].removeprefix(f"{stack.name}-")
-        for properties in stack.of_type("AWS::Lambda::Function").values()
-        if properties.get("RecursiveLoop") == "Allow"
+        folder for folder, properties in stack.our_functions().items() if properties.get("RecursiveLoop") == "Allow"
     }
     assert allowed == SELF_ENQUEUING
+    everywhere = [one for one in stack.of_type("AWS::Lambda::Function").values() if "RecursiveLoop" in one]
+    assert len(everywhere) == len(allowed)
 
 
-def test_only_a_self_enqueuing_function_may_send_to_its_queue(stack: Template) -> None:
-    senders = {
-        properties["PolicyName"]
-        for properties in stack.of_type("AWS::IAM::Policy").values()
-        if any("sqs:SendMessage" in statement["Action"] for statement in properties["PolicyDocument"]["Statement"])
-    }
-    assert len(senders) == len(SELF_ENQUEUING)
-    assert all(name.startswith("ConsolidateWorkerRole") for name in senders)
+def test_a_pass_may_use_its_own_queue_and_no_other(stack: Template) -> None:
+    for _, queue, function in mapped(stack):
+        role = stack.target(function["Role"])
+        used = [
+            (stack.resources[stack.target(resource)]["Properties"], statement["Action"])
+            for policy in stack.of_type("AWS::IAM::Policy").values()
+            if [stack.target(one) for one in policy["Roles"]] == [role]
+            for statement in policy["PolicyDocument"]["Statement"]
+            if any(action.startswith("sqs:") for action in listed(statement["Action"]))
+            for resource in listed(statement["Resource"])
+        ]
+        # Its tick sends the first message of a run, also where its batches send none.
+        assert [(one["QueueName"], "sqs:SendMessage" in actions) for one, actions in used] == [
+            (queue["QueueName"], True)
+        ]
 
 
 def test_every_queue_is_fifo_encrypted_and_does_not_deduplicate_by_content(stack: Template) -> None:
@@ -93,7 +101,7 @@ def test_a_message_that_fails_five_times_is_kept_for_fourteen_days(stack: Templa
 def test_all_ticks_of_a_stage_come_in_the_same_minute(stack: Template) -> None:
     schedules = stack.of_type("AWS::Scheduler::Schedule").values()
     assert len(schedules) == len(mapped(stack))
-    assert len({schedule["ScheduleExpression"] for schedule in schedules}) == 1
+    assert len({schedule["ScheduleExpression"].partition(" ")[0] for schedule in schedules}) == 1
     for schedule in schedules:
         assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
         assert json.loads(schedule["Target"]["Input"]) == {}
@@ -105,24 +113,36 @@ def test_the_schedule_invokes_the_function_that_its_queue_invokes(stack: Templat
     assert ticked == drained
 
 
-def test_ticks_are_hourly_where_a_database_sleeps(assembly: Assembly) -> None:
+def ticks(stack: Template) -> dict[str, str]:
+    """When each pass ticks, by its function."""
+    return {
+        schedule["Name"].removeprefix(f"{stack.name}-").replace("-", "_"): schedule["ScheduleExpression"]
+        for schedule in stack.of_type("AWS::Scheduler::Schedule").values()
+    }
+
+
+def test_a_pass_ticks_as_its_line_says_where_a_database_sleeps(assembly: Assembly) -> None:
     for name in ("dreaming-prod", "dreaming-dev"):
-        schedule = assembly.stack(name).only("AWS::Scheduler::Schedule")
-        assert schedule["ScheduleExpression"] == "cron(0 * * * ? *)"
-        assert schedule["ScheduleExpressionTimezone"] == "UTC"
+        stack = assembly.stack(name)
+        assert ticks(stack) == {definition.function: definition.tick for definition in PASSES}
+        zones = {s["ScheduleExpressionTimezone"] for s in stack.of_type("AWS::Scheduler::Schedule").values()}
+        assert zones == {"UTC"}
+    assert {definition.function: definition.tick for definition in PASSES}["consolidate"] == HOURLY
+    assert set(ticks(assembly.stack("dreaming-local")).values()) == {"rate(1 minute)"}
 
 
 def test_another_pass_takes_one_line(assembly: Assembly) -> None:
     stack = assembly.stack("dreaming-local")
-    assert set(stack.our_functions()) == {"consolidate", "second_pass", "api", "migrate"}
+    passes = [*(definition.function for definition in PASSES), "second_pass"]
+    assert set(stack.our_functions()) == {*passes, "api", "migrate"}
     assert {queue["QueueName"] for queue in stack.of_type("AWS::SQS::Queue").values()} == {
-        *("dreaming-local-consolidate.fifo", "dreaming-local-consolidate-dead.fifo"),
-        *("dreaming-local-second-pass.fifo", "dreaming-local-second-pass-dead.fifo"),
+        f"dreaming-local-{name.replace('_', '-')}{end}.fifo" for name in passes for end in ("", "-dead")
     }
-    assert len(stack.of_type("AWS::Scheduler::Schedule")) == 2
+    assert set(ticks(stack)) == set(passes)
 
 
-def test_every_pass_of_the_list_has_its_handler() -> None:
+def test_every_pass_of_the_package_is_deployed() -> None:
     from infra.paths import FUNCTIONS
 
+    assert sorted(definition.function for definition in PASSES) == sorted(PASS_FUNCTIONS.values())
     assert [d.function for d in PASSES if not (FUNCTIONS / d.function / "handler.py").is_file()] == []

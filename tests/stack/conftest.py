@@ -11,7 +11,7 @@ import pytest
 
 from tests.architecture.modules import ROOT
 from tests.databases import at_database, created_database
-from tests.stack.deployment import CDK, deploy
+from tests.stack.deployment import CDK, bootstrap, deploy, synthesize
 from tests.stack.emulator import install, processes_with, running
 from tests.stack.system import SETTINGS, System, write_script
 from tests.waiting import wait_until
@@ -39,8 +39,10 @@ def system(server_url: str) -> Iterator[System]:
                 "max_receives": 3,
                 "settings": {**SETTINGS, "chat_script": str(script)},
             }
-            deployment = deploy(emulator, folder, context)
-            system = System(emulator, deployment, url)
+            bootstrap(emulator, folder)
+            assembly = synthesize(emulator, folder, context)
+            deployment = deploy(emulator, folder, assembly)
+            system = System(emulator, deployment, url, folder, context)
             with closing(system):
                 system.migrate()
                 yield system

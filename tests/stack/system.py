@@ -24,7 +24,7 @@ from dreaming.notes.records import IncomingNote, SliceKey
 from dreaming.notes.service import ingest
 from dreaming.notes.store import find_slice
 from dreaming.passes.records import BatchMessage
-from tests.stack.deployment import Deployment
+from tests.stack.deployment import STACK, Deployment
 from tests.stack.emulator import REGION, Emulator
 
 BATCH_NOTES = 10
@@ -69,11 +69,13 @@ def jetties(count: int, *, poison: int | None = None) -> list[IncomingNote]:
 
 @dataclass
 class System:
-    """One deployed stack and its database."""
+    """One deployed stack and its database; `folder` holds what the command wrote, `context` what was chosen."""
 
     emulator: Emulator
     deployment: Deployment
     database_url: str
+    folder: Path
+    context: dict[str, Any]
 
     def client(self, service: str) -> Any:
         session = boto3.Session("test", "test", region_name=REGION)
@@ -90,7 +92,12 @@ class System:
 
     @cached_property
     def admin(self) -> psycopg.Connection[TupleRow]:
-        return psycopg.connect(self.database_url, autocommit=True, options="-c search_path=dreaming,public")
+        connection = psycopg.connect(self.database_url, autocommit=True, options="-c search_path=dreaming,public")
+        # The other passes have runs of the same slices.
+        connection.execute(
+            "create temporary view consolidations as select * from dream_runs where pass = 'consolidation'"
+        )
+        return connection
 
     def close(self) -> None:
         """Close the connections to the database."""
@@ -109,6 +116,32 @@ class System:
         body = json.loads(answer["Payload"].read())
         assert "FunctionError" not in answer, body
         return body
+
+    def version(self) -> str | None:
+        """The version that answers at the API, or None while none does."""
+        answer = self.get("/health", signed=False)
+        return str(answer.json()["version"]) if answer.status_code == 200 else None
+
+    def names_left(self) -> list[str]:
+        """Everything of the stack that the account still has, and the stack itself."""
+        stacks = self.client("cloudformation").list_stacks()["StackSummaries"]
+        functions = self.client("lambda").list_functions()["Functions"]
+        schedules = self.client("scheduler").list_schedules()["Schedules"]
+        apis = self.client("apigatewayv2").get_apis()["Items"]
+        mappings = self.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+        groups = self.client("logs").describe_log_groups()["logGroups"]
+        roles = self.client("iam").list_roles()["Roles"]
+        found = [
+            *(stack["StackName"] for stack in stacks if stack["StackStatus"] != "DELETE_COMPLETE"),
+            *(function["FunctionName"] for function in functions),
+            *(schedule["Name"] for schedule in schedules),
+            *(api["Name"] for api in apis),
+            *(mapping["EventSourceArn"] for mapping in mappings),
+            *(group["logGroupName"] for group in groups),
+            *(role["RoleName"] for role in roles),
+            *self.sqs.list_queues().get("QueueUrls", []),
+        ]
+        return sorted(name for name in found if STACK in name)
 
     def migrate(self) -> Any:
         return self.invoke(self.output("MigrateFunction"), {})
@@ -140,7 +173,7 @@ class System:
     def drained(self, *slice_ids: int) -> bool:
         """Whether a run of each of the slices has come to its end."""
         count = self.value(
-            "select count(distinct slice_id) from dream_runs where slice_id = any(%s) and status = 'drained'",
+            "select count(distinct slice_id) from consolidations where slice_id = any(%s) and status = 'drained'",
             list(slice_ids),
         )
         return bool(count == len(slice_ids))
@@ -155,7 +188,9 @@ class System:
 
     def first_message(self, slice_id: int) -> BatchMessage | None:
         """The message with which a slice's first run began."""
-        rows = self.rows("select run_id, generation from dream_runs where slice_id = %s order by started_at", slice_id)
+        rows = self.rows(
+            "select run_id, generation from consolidations where slice_id = %s order by started_at", slice_id
+        )
         return BatchMessage(slice_id=slice_id, run_id=rows[0][0], generation=rows[0][1], batch=1) if rows else None
 
     def messages(self, queue: str) -> int:

@@ -15,22 +15,14 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from pydantic import ValidationError
 
 from dreaming.errors import DatabaseUnavailable, DreamingError, Hold
+from dreaming.lambdas.traces import subsegment
 from dreaming.passes.records import BatchMessage, BatchReport, Deadline, Disposition, TickReport
+from dreaming.passes.store import LeaseBusy
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from dreaming.passes.engine import Engine
-
-_METRICS_OF_COUNTS = (
-    "notes_consolidated",
-    "notes_empty",
-    "notes_retired",
-    "claims_rejected",
-    "beliefs_created",
-    "beliefs_corroborated",
-    "model_calls",
-)
 
 _FIRST_RETRY_SECONDS = 15
 """When a failed message comes again; doubled with each receive, so that five outlast one invocation."""
@@ -51,7 +43,9 @@ def handle(
     if "Records" in event:
         return _batches(engine, event, context, logger, metrics)
     only = event.get("slice_id")
-    report = engine.tick(only if isinstance(only, int) else None)
+    with subsegment("tick", {"pass": engine.work.name}) as told:
+        report = engine.tick(only if isinstance(only, int) else None)
+        told["started"] = len(report.started)
     _log_tick(report, logger)
     metrics.add_metric(name="runs_started", unit=MetricUnit.Count, value=len(report.started))
     return {
@@ -81,6 +75,12 @@ def _process(engine: Engine, context: LambdaContext, logger: Logger, metrics: Me
             message = _message(record)
             keys.enter_context(logger.append_context_keys(correlation_id=str(message.run_id)))
             _batch(engine, message, context, logger, metrics, receives=receives)
+        except LeaseBusy:
+            # Queues deliver twice; whoever came second waits its turn, and nothing is wrong.
+            logger.info("batch busy", extra={"message_id": record.message_id, "receives": receives})
+            metrics.add_metric(name="batch_busy", unit=MetricUnit.Count, value=1)
+            _come_again(engine, record.receipt_handle, _retry_seconds(receives), logger)
+            raise
         except Exception as error:
             _log_failure(error, record.message_id, logger)
             metrics.add_metric(name="batch_failed", unit=MetricUnit.Count, value=1)
@@ -100,13 +100,16 @@ def _batch(
     engine: Engine, message: BatchMessage, context: LambdaContext, logger: Logger, metrics: Metrics, *, receives: int
 ) -> None:
     deadline = Deadline(lambda: context.get_remaining_time_in_millis() / 1000)
-    try:
-        report = engine.batch(message, holder=context.aws_request_id, deadline=deadline)
-    except DatabaseUnavailable as hold:
-        if receives < _RECEIVES_WITHOUT_DATABASE:
-            raise
-        # A hold that cannot be written down; a tick replaces the run when it has been silent for long enough.
-        report = BatchReport(message, Disposition.HELD, hold.reason)
+    ids: dict[str, str | int] = {"run_id": str(message.run_id), "slice_id": message.slice_id, "batch": message.batch}
+    with subsegment("batch", {"pass": engine.work.name, **ids}) as told:
+        try:
+            report = engine.batch(message, holder=context.aws_request_id, deadline=deadline)
+        except DatabaseUnavailable as hold:
+            if receives < _RECEIVES_WITHOUT_DATABASE:
+                raise
+            # A hold that cannot be written down; a tick replaces the run when it has been silent for long enough.
+            report = BatchReport(message, Disposition.HELD, hold.reason)
+        told["disposition"] = report.disposition.value
     _log_batch(report, logger, metrics)
 
 
@@ -154,6 +157,6 @@ def _log_batch(report: BatchReport, logger: Logger, metrics: Metrics) -> None:
         },
     )
     metrics.add_metric(name=f"batch_{report.disposition.value}", unit=MetricUnit.Count, value=1)
-    for name in _METRICS_OF_COUNTS:
-        if counts.get(name):
-            metrics.add_metric(name=name, unit=MetricUnit.Count, value=counts[name])
+    for name, value in counts.items():
+        if value:
+            metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)

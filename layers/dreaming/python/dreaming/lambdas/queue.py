@@ -9,6 +9,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from dreaming.errors import Hold
+from dreaming.lambdas.traces import subsegment
 
 if TYPE_CHECKING:
     from typing import Any
@@ -33,15 +34,16 @@ class SqsQueue:
 
     def send(self, body: str, *, group_id: str, deduplication_id: str) -> None:
         """Send a message with an explicit deduplication id; raises `QueueUnavailable`."""
-        try:
-            self._client.send_message(
-                QueueUrl=self._url,
-                MessageBody=body,
-                MessageGroupId=group_id,
-                MessageDeduplicationId=deduplication_id,
-            )
-        except (BotoCoreError, ClientError) as error:
-            raise QueueUnavailable(f"the queue did not take a message: {error}") from error
+        with subsegment("send", {"deduplication_id": deduplication_id}):
+            try:
+                self._client.send_message(
+                    QueueUrl=self._url,
+                    MessageBody=body,
+                    MessageGroupId=group_id,
+                    MessageDeduplicationId=deduplication_id,
+                )
+            except (BotoCoreError, ClientError) as error:
+                raise QueueUnavailable(f"the queue did not take a message: {error}") from error
 
     def change_visibility(self, receipt: str, seconds: float) -> None:
         """Let a received message come again after `seconds`; raises `QueueUnavailable`."""

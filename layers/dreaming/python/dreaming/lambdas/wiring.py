@@ -21,7 +21,7 @@ from dreaming.models.keys import EnvironmentKeys, KeyResolver
 from dreaming.passes.records import Clock, Queue
 
 if TYPE_CHECKING:
-    from dreaming.models.protocols import ChatModel
+    from dreaming.models.protocols import ChatModel, Embedder
     from dreaming.passes.engine import Engine, Pass
     from dreaming.settings.resolution import Settings
 
@@ -88,11 +88,53 @@ def sandbox_login() -> Login:
 def _consolidation(given: Resources) -> Pass:
     from dreaming.passes.consolidation.run import Consolidation  # noqa: PLC0415 - only where it runs
 
-    return Consolidation(given.database, partial(_chat_model, given.keys), given.clock, given.new_id)
+    return Consolidation(
+        given.database,
+        partial(_chat_model, given.keys),
+        given.clock,
+        given.new_id,
+        partial(_embedder, given.keys),
+    )
+
+
+def _embedding(given: Resources) -> Pass:
+    from dreaming.passes.embedding.run import Embedding  # noqa: PLC0415 - only where it runs
+
+    return Embedding(given.database, partial(_embedder, given.keys), given.clock)
+
+
+def _autonomy(given: Resources) -> Pass:
+    from dreaming.passes.autonomy.run import Autonomy  # noqa: PLC0415 - only where it runs
+
+    return Autonomy(given.database, partial(_chat_model, given.keys), given.clock)
+
+
+def _decay(given: Resources) -> Pass:
+    from dreaming.lambdas.events import event_sink  # noqa: PLC0415 - only where it runs
+    from dreaming.passes.decay.run import Decay  # noqa: PLC0415
+
+    return Decay(given.database, event_sink(given.environment), given.clock)
+
+
+def _contradictions(given: Resources) -> Pass:
+    from dreaming.passes.contradictions.run import Contradictions  # noqa: PLC0415 - only where it runs
+
+    return Contradictions(given.database, partial(_chat_model, given.keys), given.clock, given.new_id)
+
+
+def _synthesis(given: Resources) -> Pass:
+    from dreaming.passes.synthesis.run import Synthesis  # noqa: PLC0415 - only where it runs
+
+    return Synthesis(given.database, given.environment, given.clock, given.new_id)
 
 
 _BUILDERS: Mapping[str, Callable[[Resources], Pass]] = {
     "consolidation": _consolidation,
+    "embedding": _embedding,
+    "contradictions": _contradictions,
+    "decay": _decay,
+    "autonomy": _autonomy,
+    "synthesis": _synthesis,
 }
 """How each pass is built; each builder imports what only its pass needs."""
 
@@ -101,6 +143,12 @@ def _chat_model(keys: KeyResolver, settings: Settings, org_id: str) -> ChatModel
     from dreaming.models.selection import chat_model  # noqa: PLC0415 - only where it is called
 
     return chat_model(settings, org_id, keys)
+
+
+def _embedder(keys: KeyResolver, settings: Settings, org_id: str) -> Embedder | None:
+    from dreaming.models.selection import embedder  # noqa: PLC0415 - only where it is called
+
+    return embedder(settings, org_id, keys)
 
 
 def _from_environment(environment: Mapping[str, str], wait_seconds: float) -> Resources:
