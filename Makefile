@@ -34,7 +34,9 @@ demo: .venv/.setup-local ## Consolidate this repository's history and a sample m
 	@$(BIN)/dream demo
 
 .PHONY: test
-test: lint ## Check style, types and architecture, then run all tests
+test: lint ## Check style, types and architecture, then run all tests (the stack's where it is built)
+	@test -d build/layers/host -a -d infra/node_modules/aws-cdk \
+		|| echo "Without tests/stack: there is nothing to deploy yet. 'make stack-test' builds it and runs them."
 	@$(RUN) pytest -n auto --dist loadfile $(ARGS)
 
 .PHONY: stack-test
@@ -42,8 +44,30 @@ stack-test: layers cdk ## Deploy the stack to an emulator of AWS, drain slices t
 	@$(RUN) pytest tests/stack $(ARGS)
 
 .PHONY: bench-cold-start
-bench-cold-start: setup ## Measure what importing each handler costs, into build/bench
+bench-cold-start: setup ## Measure what importing each handler costs, into build/bench and docs/cold-start.md
 	@$(RUN) tests.benchmarks.cold_start
+
+.PHONY: bench-decay
+bench-decay: setup ## Measure the decay pass among 1,000,000 beliefs and 2,000,000 relationships; takes about 10 minutes
+	@$(RUN) tests.benchmarks.decay $(ARGS)
+
+.PHONY: bench-recall
+bench-recall: setup ## Measure recall and capture among 200,000 conversations; takes about 15 minutes
+	@$(RUN) tests.benchmarks.recall $(ARGS)
+
+# Every benchmark runs, also after one that missed its goal.
+.PHONY: bench
+bench: setup ## Run every benchmark, into build/bench
+	@status=0; for name in $$(sed -n 's/^bench-\([a-z-]*\):.*/\1/p' Makefile); do \
+		echo "$$name"; $(MAKE) --no-print-directory bench-$$name || status=1; done; exit $$status
+
+.PHONY: bench-ingest
+bench-ingest: setup ## Measure how fast notes come in, into build/bench
+	@$(RUN) tests.benchmarks.ingest
+
+.PHONY: bench-consolidation
+bench-consolidation: setup ## Measure how fast notes become beliefs, and for how many calls, into build/bench
+	@$(RUN) tests.benchmarks.consolidation
 
 .PHONY: test-postgres16
 test-postgres16: setup ## Run the tests that use a database on PostgreSQL 16
@@ -65,6 +89,7 @@ format: setup ## Format the code and mend what ruff can mend
 docs: setup ## Write the pages of docs/ that come from the code
 	@$(RUN) dreaming.settings.reference > docs/settings.md
 	@$(RUN) dreaming.api.openapi > docs/openapi.json
+	@$(RUN) infra.cost
 
 .PHONY: layers
 layers: setup ## Build the dependencies layer for Lambda and for this machine, check it, show sizes

@@ -42,7 +42,7 @@ def test_small_rewordings_of_one_event_match_the_same_belief(reworded: str) -> N
 def test_an_identical_claim_matches_exactly() -> None:
     decision = decide("priya CONFIRMED the garden-shed is painted green!", [candidate(1, SHED)], threshold=THRESHOLD)
     assert decision.match is not None
-    assert (decision.match.method, decision.match.score) == ("exact", 1.0)
+    assert (decision.match.method, decision.match.likeness.jaccard) == ("exact", 1.0)
 
 
 def test_one_token_that_is_a_date_makes_two_beliefs_and_a_reported_pair() -> None:
@@ -50,9 +50,10 @@ def test_one_token_that_is_a_date_makes_two_beliefs_and_a_reported_pair() -> Non
         "The boat inspection is 3 March", [candidate(1, "The boat inspection is 4 March")], threshold=THRESHOLD
     )
     assert decision.match is None
-    (pair,) = decision.vetoed
+    (pair,) = decision.queued
+    assert pair.veto is not None
     assert (pair.veto.guard, pair.veto.left, pair.veto.right) == ("dates", "3 March", "4 March")
-    assert pair.score == pytest.approx(5 / 7)
+    assert pair.likeness.jaccard == pytest.approx(5 / 7)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_a_vetoed_belief_does_not_hide_one_that_matches() -> None:
     )
     assert decision.match is not None
     assert decision.match.candidate.belief_id.int == 2
-    assert [pair.candidate.belief_id.int for pair in decision.vetoed] == [1]
+    assert [pair.candidate.belief_id.int for pair in decision.queued] == [1]
 
 
 def test_only_live_beliefs_are_reported_as_vetoed() -> None:

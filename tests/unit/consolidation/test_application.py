@@ -12,7 +12,8 @@ from dreaming.beliefs.records import DecayClass, Importance, Kind, Source, Sourc
 from dreaming.beliefs.rules import Ageing, fold
 from dreaming.beliefs.workspace import Workspace
 from dreaming.notes.records import Note, NoteState, Trust
-from dreaming.passes.consolidation.application import Application, NoteClaims, near
+from dreaming.passes.consolidation.application import Application, NoteClaims
+from dreaming.passes.consolidation.deduplication import can_matter
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 STATEMENTS = (
@@ -41,7 +42,7 @@ class Notes:
             self._versions[number] = self._versions.get(number, 0) + 1
         note = self._note(number, trust)
         sources = [self._source(note, statement) for statement in statements]
-        application = Application(self.workspace, threshold=0.7, model="test", prompt_version="1")
+        application = Application(self.workspace, threshold=0.7, model="test", prompt_version="1", new_id=self._id)
         application.apply([NoteClaims(note, tuple((source, self._candidates(source)) for source in sources))])
         self.saying[number] = sources
 
@@ -67,7 +68,11 @@ class Notes:
         return {s: (f.confidence, f.sources, f.origins, f.confirmed_at) for s, f in folds.items() if f is not None}
 
     def _candidates(self, source: Source) -> tuple[UUID, ...]:
-        return tuple(b.belief_id for b in self.workspace if near(source.statement, b.statement, 0.7))
+        return tuple(
+            b.belief_id
+            for b in self.workspace
+            if can_matter(source.statement, b.statement, threshold=0.7, nearness=None)
+        )
 
     def _note(self, number: int, trust: Trust) -> Note:
         return Note(
@@ -159,7 +164,7 @@ def test_the_workspace_tells_exactly_what_changed() -> None:
 
 def test_a_note_that_says_one_thing_twice_is_one_source_with_its_first_wording() -> None:
     notes = Notes()
-    notes.post(1, [STATEMENTS[0], f"{STATEMENTS[0]} quietly"])
+    notes.post(1, [STATEMENTS[0], f"{STATEMENTS[0]} again"])
     changes = notes.workspace.changes()
     assert [belief.statement for belief in changes.created] == [STATEMENTS[0]]
     assert len(changes.added_sources) == 1

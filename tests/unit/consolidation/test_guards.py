@@ -100,6 +100,7 @@ APART = [
     ("substitution", "田中さんは大阪に住んでいます", "田中さんは京都に住んでいます"),
     ("substitution", "Sam likes coffee with milk", "Sam likes tea with milk"),
     ("substitution", "会议定在上午在北京办公室举行", "会议定在上午在上海办公室举行"),
+    ("content", "Mara Reed runs the kitchen", "Mara runs the kitchen"),
 ]
 
 ALIKE = [
@@ -122,7 +123,6 @@ ALIKE = [
     ("Tom sails on Sundays", "On Sundays Tom sails"),
     ("Tom plays cello and sails", "Tom sails and plays cello"),
     ("The team painted the shed", "The shed was painted by the team"),
-    ("Mara Reed runs the kitchen", "Mara runs the kitchen"),
     ("Mia's cat is called Fig", "The cat of Mia is called Fig"),
     ("Lena now works at the bakery", "Lena works at the bakery"),
     ("The team uses Postgres for storage", "The team use Postgres for its storage"),

@@ -10,6 +10,8 @@ import click
 
 from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamFamily, with_session
+from dreaming.local.commands.evaluate_contradictions import contradictions
+from dreaming.local.commands.evaluate_recall import recall
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, table
 
@@ -35,10 +37,16 @@ _COLUMNS = (
     examples="""
     dream evaluate dedup               # the labelled pairs of this repository
     dream evaluate dedup pairs.tsv     # your own
+    dream evaluate contradictions      # stories: what must be believed after a few notes
+    dream evaluate recall corpora/     # conversations found from a summary or a question
     """,
 )
 def evaluate() -> None:
     """Measure quality on labelled sets; exit code 5 when a goal is missed."""
+
+
+evaluate.add_command(recall)
+evaluate.add_command(contradictions)
 
 
 @evaluate.command(
@@ -65,13 +73,17 @@ def dedup(session: Session, file: Path | None, half: str | None, wrong: bool) ->
     from dreaming.local.evaluation.dedup import Half, Thresholds, figures, half_of, judge, read_pairs
     from dreaming.local.evaluation.records import Report, environment
     from dreaming.models.minilm import OfflineEmbedder
+    from dreaming.passes.consolidation.run import word_threshold
+    from dreaming.passes.consolidation.semantic import bands
+    from dreaming.settings.resolution import resolve
 
     path = file or _SETS / "dedup.tsv"
     if file is None and not path.exists():
         raise InvalidInput("FILE", "is not given, and the built-in pairs are only in the repository", "name a file")
     chosen = Half(half) if half else (Half.REPORTED if file is None else Half.ALL)
     pairs = half_of(read_pairs(path), chosen)
-    embedder, thresholds = OfflineEmbedder(), Thresholds()
+    embedder, settings = OfflineEmbedder(), resolve(session.variables, {})
+    thresholds = Thresholds(word_threshold(settings), bands(settings, embedder.name))
     judged = judge(pairs, embedder, thresholds)
     details = {"embedder": embedder.name, "file": path.name, "half": chosen.value, "pairs": len(pairs)}
     report = Report("dedup", figures(judged), environment(**details, thresholds=thresholds))

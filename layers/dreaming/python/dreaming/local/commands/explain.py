@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import click
 
@@ -13,10 +14,9 @@ from dreaming.local.commands.session import Session
 from dreaming.local.output import styled
 
 if TYPE_CHECKING:
-    from dreaming.passes.consolidation.records import Veto
-
-COSINE_MATCH, COSINE_GREY = 0.85, 0.60
-"""From which cosine two statements match, and from which a judge is asked; as `semantic_dedup` has them."""
+    from dreaming.passes.consolidation.nearness import Nearness
+    from dreaming.passes.consolidation.records import Decision, Veto
+    from dreaming.settings.resolution import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,11 @@ class Comparison:
     threshold: float
     found_by_index: bool
     guards: tuple[GuardVerdict, ...]
+    part: bool
     cosine: float | None
     embedder: str | None
+    cosine_threshold: float | None
+    cosine_grey: float | None
     verdict: str
     reason: str
 
@@ -61,6 +64,7 @@ class Comparison:
     examples="""
     dream explain "The rent is due on 3 May" "The rent is due on 4 May"
     dream explain --semantic "Ada uses Postgres" "Ada decided on Postgres"
+    dream explain "Tom plays cello and sails on Sundays" "Tom sails on Sundays"
     """,
 )
 @click.argument("left", metavar="A")
@@ -68,48 +72,56 @@ class Comparison:
 @click.option(
     "--threshold",
     type=click.FloatRange(0.5, 1.0),
-    default=0.7,
-    show_default=True,
-    help="Word-set similarity from which two statements match.",
+    help="Word-set similarity from which two statements match; the deployment's by default.",
 )
 @click.option("--semantic", is_flag=True, help="Ask the packaged embedding model too.")
 @with_session
-def explain(session: Session, left: str, right: str, threshold: float, semantic: bool) -> None:
+def explain(session: Session, left: str, right: str, threshold: float | None, semantic: bool) -> None:
     """Show why statements A and B are one belief, or are not.
 
-    No database is read: the rules alone decide, in the order in which a pass asks them.
+    A is believed, B is claimed. No database is read: the rules alone decide, as they do in a pass.
     """
+    from dreaming.passes.consolidation.run import word_threshold
+    from dreaming.settings.resolution import resolve
+
     for name, statement in (("A", left), ("B", right)):
         if not statement.strip():
             raise InvalidInput(name, "is empty", "give a statement")
-    comparison = compare(left, right, threshold, *(_cosine(left, right) if semantic else (None, None)))
+    settings = resolve(session.variables, {})
+    nearness = _nearness(left, right, settings) if semantic else None
+    comparison = compare(left, right, word_threshold(settings) if threshold is None else threshold, nearness)
     if session.output.as_json:
         session.output.document(comparison)
     else:
         _show(session, comparison)
 
 
-def compare(left: str, right: str, threshold: float, cosine: float | None, embedder: str | None) -> Comparison:
-    """Take two statements through every step; `cosine` is that of their vectors, if it is to count."""
-    from dreaming.beliefs.words import fold, jaccard, word_set
+def compare(left: str, right: str, threshold: float, nearness: Nearness | None) -> Comparison:
+    """Take two statements through every step; `nearness` holds their vectors, if these are to count."""
+    from dreaming.beliefs.words import fold, word_set
+    from dreaming.passes.consolidation.compounds import is_part
+    from dreaming.passes.consolidation.deduplication import decide, like
     from dreaming.passes.consolidation.guards import DEFAULT_GUARDS
+    from dreaming.passes.consolidation.records import Candidate, CandidateState
 
     sides = [Side(statement, fold(statement), tuple(sorted(word_set(statement)))) for statement in (left, right)]
-    similarity = jaccard(word_set(left), word_set(right))
-    exact = sides[0].folded == sides[1].folded
-    guards = tuple(_guard(guard.name, guard.veto(left, right)) for guard in DEFAULT_GUARDS)
-    verdict, reason = _verdict(exact, similarity >= threshold, guards, cosine)
+    likeness = like(left, right, nearness)
+    believed = Candidate(UUID(int=0), left, CandidateState.LIVE)
+    verdict, reason = _verdict(decide(right, [believed], threshold=threshold, nearness=nearness))
     return Comparison(
         left=sides[0],
         right=sides[1],
-        exact=exact,
+        exact=sides[0].folded == sides[1].folded,
         shared_words=tuple(sorted(word_set(left) & word_set(right))),
-        jaccard=similarity,
+        jaccard=likeness.jaccard,
         threshold=threshold,
-        found_by_index=_is_found(left, right, threshold),
-        guards=guards,
-        cosine=cosine,
-        embedder=embedder,
+        found_by_index=_is_found(right, left, threshold),
+        guards=tuple(_guard(guard.name, guard.veto(left, right)) for guard in DEFAULT_GUARDS),
+        part=is_part(right, left),
+        cosine=likeness.cosine,
+        embedder=nearness.model if nearness else None,
+        cosine_threshold=nearness.bands.threshold if nearness else None,
+        cosine_grey=nearness.bands.grey if nearness else None,
         verdict=verdict,
         reason=reason,
     )
@@ -133,30 +145,34 @@ def _is_found(left: str, right: str, threshold: float) -> bool:
     )
 
 
-def _verdict(exact: bool, similar: bool, guards: tuple[GuardVerdict, ...], cosine: float | None) -> tuple[str, str]:
-    objection = next((guard.guard for guard in guards if guard.objects), None)
-    if exact:
-        return "one_belief", "the folded texts are the same; no guard is asked"
-    near = cosine is not None and cosine >= COSINE_MATCH
-    if similar or near:
-        how = "their words are alike enough" if similar else "their vectors are near enough"
-        if objection is None:
-            return "one_belief", f"{how}, and no guard objects"
-        return (
-            "queued",
-            f"{how}, but the guard {objection!r} objects: two beliefs, and the pair is left for adjudication",
-        )
-    if cosine is not None and cosine >= COSINE_GREY:
-        return "queued", "their vectors are in the grey band: two beliefs, and the pair is left for adjudication"
+_MATCHED = {
+    "exact": "the folded texts are the same; no guard is asked",
+    "jaccard": "their words are alike enough, and no guard objects",
+    "part": "B is one of the two things that A says; no guard is asked",
+    "cosine": "their vectors are near enough, and no guard objects",
+}
+
+
+def _verdict(decision: Decision) -> tuple[str, str]:
+    """Say in words what deduplication decided."""
+    if decision.match is not None:
+        return "one_belief", _MATCHED[decision.match.method]
+    for pair in decision.queued:
+        if pair.veto is None:
+            return "queued", "their vectors are in the grey band: two beliefs, and the pair is left for adjudication"
+        why = f"they are alike enough, but the guard {pair.veto.guard!r} objects"
+        return "queued", f"{why}: two beliefs, and the pair is left for adjudication"
     return "two_beliefs", "they are not alike enough for anything to match"
 
 
-def _cosine(left: str, right: str) -> tuple[float, str]:
+def _nearness(left: str, right: str, settings: Settings) -> Nearness:
     from dreaming.models.minilm import OfflineEmbedder
+    from dreaming.passes.consolidation.nearness import Nearness, by_statement
+    from dreaming.passes.consolidation.semantic import bands
 
     embedder = OfflineEmbedder()
-    one, other = embedder.embed([left, right], timeout=60)
-    return float(one @ other), embedder.name
+    vectors = by_statement(zip((left, right), embedder.embed([left, right], timeout=60), strict=True))
+    return Nearness(embedder.name, bands(settings, embedder.name), vectors)
 
 
 _VERDICTS = {"one_belief": "One belief", "queued": "Two beliefs, queued", "two_beliefs": "Two beliefs"}
@@ -180,7 +196,7 @@ def _show(session: Session, found: Comparison) -> None:
 def _steps(found: Comparison) -> list[tuple[str, str]]:
     """Return each step's name and what came of it, in the order in which a pass takes them."""
     alike = "reaches" if found.jaccard >= found.threshold else "is below"
-    index = "A would find B in the index" if found.found_by_index else "A would not find B in the index"
+    index = "B would find A in the index" if found.found_by_index else "B would not find A in the index"
     steps = [
         ("A folded", found.left.folded),
         ("B folded", found.right.folded),
@@ -190,9 +206,10 @@ def _steps(found: Comparison) -> list[tuple[str, str]]:
         ("in both", " · ".join(found.shared_words) or "none"),
         ("Jaccard", f"{found.jaccard:.2f} {alike} {found.threshold:.2f}"),
         ("index", index),
+        ("part of A", "yes" if found.part else "no"),
     ]
     if found.cosine is not None:
-        bands = f"{COSINE_MATCH:.2f} matches, from {COSINE_GREY:.2f} on a judge is asked"
+        bands = f"{found.cosine_threshold:.2f} matches, from {found.cosine_grey:.2f} on a judge is asked"
         steps.append(("cosine", f"{found.cosine:.2f} by {found.embedder}; {bands}"))
     for guard in found.guards:
         seen = f"objects: {guard.left or '-'} / {guard.right or '-'}" if guard.objects else "no objection"

@@ -1,22 +1,27 @@
 """How deduplication fares on labelled pairs: what it merges wrongly, what it finds, what it leaves to a judge.
 
-The same rules as in a pass, on two statements at a time, by themselves and together, with the guards and
-without, so that each one's share can be seen.
+The pass's own decision, on two statements at a time: the left one believed, the right one claimed. Words
+and vectors are asked by themselves and together, with the guards and without, so that each one's share can
+be seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
+from uuid import UUID
 
-from dreaming.beliefs.words import fold, jaccard, word_set
+from dreaming.beliefs.words import fold
 from dreaming.errors import InvalidInput
 from dreaming.local.evaluation.records import Figure
 from dreaming.models.protocols import Embedder
-from dreaming.passes.consolidation.guards import veto
+from dreaming.passes.consolidation.deduplication import decide, like
+from dreaming.passes.consolidation.guards import DEFAULT_GUARDS
+from dreaming.passes.consolidation.nearness import Bands, Nearness, by_statement
+from dreaming.passes.consolidation.records import Candidate, CandidateState
 
 PARAPHRASE = "paraphrase"
 APART = frozenset({"same_topic", "unrelated"})
@@ -58,11 +63,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which similarity two statements match, and from which cosine a judge is asked."""
+    """From which similarity of words two statements match, and the bands of their vectors' cosine."""
 
-    jaccard: float = 0.7
-    cosine: float = 0.85
-    grey: float = 0.60
+    jaccard: float
+    cosine: Bands
+
+
+_BELIEVED = UUID(int=0)
+_NEVER = 1.01  # more than any similarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +84,19 @@ class Rules:
     guards: bool
     grey: bool
 
-    def decide(self, pair: Pair, cosine: float, thresholds: Thresholds) -> Outcome:
-        """Return what these rules make of a pair whose vectors have this cosine."""
-        if fold(pair.left) == fold(pair.right):
+    def decide(self, pair: Pair, thresholds: Thresholds, nearness: Nearness) -> Outcome:
+        """Return what these rules make of a pair: the pass's decision with what does not count switched off."""
+        bands = thresholds.cosine if self.grey else replace(thresholds.cosine, grey=thresholds.cosine.threshold)
+        decision = decide(
+            pair.right,
+            [Candidate(_BELIEVED, pair.left, CandidateState.LIVE)],
+            threshold=thresholds.jaccard if self.jaccard else _NEVER,
+            nearness=replace(nearness, bands=bands) if self.cosine else None,
+            guards=DEFAULT_GUARDS if self.guards else (),
+        )
+        if decision.match is not None:
             return Outcome.MERGED
-        alike = self.jaccard and jaccard(word_set(pair.left), word_set(pair.right)) >= thresholds.jaccard
-        alike = alike or (self.cosine and cosine >= thresholds.cosine)
-        if alike and not (self.guards and veto(pair.left, pair.right)):
-            return Outcome.MERGED
-        return Outcome.QUEUED if alike or (self.grey and cosine >= thresholds.grey) else Outcome.APART
+        return Outcome.QUEUED if decision.queued else Outcome.APART
 
 
 ALL_RULES = (
@@ -159,12 +171,13 @@ def half_of(pairs: Iterable[Pair], half: Half) -> list[Pair]:
 def judge(pairs: Sequence[Pair], embedder: Embedder, thresholds: Thresholds) -> list[Judged]:
     """Return what each way makes of each pair; every statement is embedded once."""
     statements = list(dict.fromkeys(statement for pair in pairs for statement in (pair.left, pair.right)))
-    vectors = dict(zip(statements, embedder.embed(statements, timeout=_EMBED_SECONDS), strict=True))
+    vectors = embedder.embed(statements, timeout=_EMBED_SECONDS)
+    nearness = Nearness(embedder.name, thresholds.cosine, by_statement(zip(statements, vectors, strict=True)))
     judged = []
     for pair in pairs:
-        cosine = float(vectors[pair.left] @ vectors[pair.right])
-        outcomes = {rules.name: rules.decide(pair, cosine, thresholds) for rules in ALL_RULES}
-        judged.append(Judged(pair, jaccard(word_set(pair.left), word_set(pair.right)), cosine, outcomes))
+        likeness = like(pair.right, pair.left, nearness)
+        outcomes = {rules.name: rules.decide(pair, thresholds, nearness) for rules in ALL_RULES}
+        judged.append(Judged(pair, likeness.jaccard, likeness.cosine or 0.0, outcomes))
     return judged
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from dreaming.beliefs.records import Kind, Source, SourceType
+from dreaming.beliefs.records import DecayClass, Importance, Kind, Source, SourceType
 from dreaming.beliefs.rules import UNTRUSTED_CAP
+from dreaming.beliefs.words import fold, is_unspaced
 from dreaming.errors import RejectClaim
 from dreaming.identifiers import NewId
 from dreaming.notes.chunking import Chunk
@@ -19,17 +22,35 @@ from dreaming.passes.consolidation.claims import check_statement
 from dreaming.passes.consolidation.parsing import to_claim
 from dreaming.passes.consolidation.quotes import FoldedText, locate_quote
 from dreaming.passes.consolidation.records import Claim, QuoteSpan
+from dreaming.passes.synthesis.rules import spoken_by_nobody
+from dreaming.recall.records import SOURCE as CONVERSATION
 
 _KINDS_OF_TRUSTED_NOTES = frozenset({Kind.CONSTRAINT, Kind.DECISION})
 
 
 @dataclass(frozen=True, slots=True)
+class StatedRelation:
+    """A relation of a claim to an entity, by the ids of their sources."""
+
+    claim_id: UUID
+    type: str
+    entity_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
-    """The sources that a note contributes, and how many of its claims failed which rule."""
+    """The sources that a note contributes, and how many of its claims failed which rule.
+
+    `entities` are the sources of what its claims relate to, one for each name, and `relations` say which
+    claim is in which relation to which of them; `unrelated` counts those that the note does not bear.
+    """
 
     sources: tuple[Source, ...]
     extracted: int
     rejected: Mapping[str, int]
+    entities: tuple[Source, ...] = ()
+    relations: tuple[StatedRelation, ...] = ()
+    unrelated: int = 0
 
 
 def accept(
@@ -49,7 +70,9 @@ def accept(
     """
     note = masked_note(note)
     folded = FoldedText(note.text)
+    nobodys = spoken_by_nobody(note.text) if note.source == CONVERSATION else []
     sources: list[Source] = []
+    related = Relating(note, forbidden, new_id)
     rejected: Counter[str] = Counter()
     extracted = 0
     for chunk, items in answers:
@@ -59,12 +82,75 @@ def accept(
                 claim = _without_secrets(to_claim(item, default_timezone=note.occurred_at.tzinfo))
                 _check_label(claim, label)
                 span = locate_quote(claim.quote, folded, start=chunk.start, end=chunk.start + len(chunk.text))
+                _check_speaker(span, nobodys)
                 statement = check_statement(claim, note=note, forbidden=forbidden)
             except RejectClaim as rejection:
                 rejected[rejection.rule] += 1
                 continue
             sources.append(_source(note, claim, statement, span, now=now, new_id=new_id))
-    return Accepted(tuple(sources), extracted, rejected)
+            related.add(claim, sources[-1])
+    return Accepted(
+        tuple(sources), extracted, rejected, tuple(related.entities.values()), tuple(related.relations), related.refused
+    )
+
+
+class Relating:
+    """Collects what the claims of one note relate to."""
+
+    def __init__(self, note: Note, forbidden: frozenset[str], new_id: NewId) -> None:
+        """Check names against the note; `forbidden` are internal identifiers."""
+        self._note = note
+        self._forbidden = forbidden
+        self._new_id = new_id
+        self._words = f" {fold(' '.join((note.text, note.author or '', *note.participants)))} "
+        self.entities: dict[str, Source] = {}
+        self.relations: list[StatedRelation] = []
+        self.refused = 0
+
+    def add(self, claim: Claim, source: Source) -> None:
+        """Keep the claim's relations whose target the note names; `source` is the claim's own."""
+        for relation in claim.relations:
+            try:
+                name = self._checked_name(claim, relation.target)
+            except RejectClaim:
+                self.refused += 1
+                continue
+            entity = self.entities.get(fold(name)) or self._entity(name, source)
+            self.entities[fold(name)] = entity
+            stated = StatedRelation(source.source_id, _relation_type(relation.type), entity.source_id)
+            if stated.type and stated not in self.relations:
+                self.relations.append(stated)
+
+    def _checked_name(self, claim: Claim, target: str) -> str:
+        """Return the target's name if it passes for a statement of the note, and the note has it word by word."""
+        name = check_statement(
+            claim.model_copy(update={"statement": target}), note=self._note, forbidden=self._forbidden
+        )
+        known = f" {fold(name)} " in self._words or (is_unspaced(name) and fold(name) in self._words)
+        if not known:
+            raise RejectClaim("relation_unfounded", "the claim relates to something that the note does not name")
+        return name
+
+    def _entity(self, name: str, source: Source) -> Source:
+        return replace(
+            source,
+            source_id=self._new_id(),
+            statement=name,
+            kind=Kind.ENTITY,
+            importance=Importance.NORMAL,
+            decay_class=DecayClass.SLOW,
+            subject=name,
+            attribute=None,
+            value=None,
+            multi_valued=False,
+            valid_from=None,
+            valid_until=None,
+        )
+
+
+def _relation_type(given: str) -> str:
+    """Return a relation's type in one spelling: lower case, words joined by underscores."""
+    return "_".join(re.findall(r"\w+", given.casefold()))[:80]
 
 
 def _without_secrets(claim: Claim) -> Claim:
@@ -80,6 +166,12 @@ def _without_secrets(claim: Claim) -> Claim:
 def _check_label(claim: Claim, label: str) -> None:
     if claim.note not in (None, "", label):
         raise RejectClaim("note_unknown", "the claim names a note that was not in the call")
+
+
+def _check_speaker(span: QuoteSpan, nobodys: Iterable[tuple[int, int]]) -> None:
+    """Refuse what only an assistant or a system prompt said: a suggestion is nobody's fact."""
+    if any(start <= span.start and span.end <= end for start, end in nobodys):
+        raise RejectClaim("quote_assistant", "the quote is an assistant's words, which are nobody's evidence")
 
 
 def _source(note: Note, claim: Claim, statement: str, span: QuoteSpan, *, now: datetime, new_id: NewId) -> Source:

@@ -163,8 +163,15 @@ class _Evidence:
     @cached_property
     def relative(self) -> bool:
         """Whether the text speaks of time in a way that a date can come of."""
-        found = _RELATIVE.search(self._text)
-        return found is not None or bool(self.quantities.weekdays or self.quantities.dates)
+        return self.reach > 0
+
+    @cached_property
+    def reach(self) -> int:
+        """How many days from the note's own date a date may lie that comes of what the text says of time."""
+        found = {match.group().lower() for match in _RELATIVE.finditer(self._text)}
+        if found and found <= _NEAR and not (self.quantities.weekdays or self.quantities.dates):
+            return _NEAR_DAYS
+        return _RESOLVABLE_DAYS if found or self.quantities.weekdays or self.quantities.dates else 0
 
     @cached_property
     def years_apart(self) -> frozenset[int]:
@@ -187,6 +194,16 @@ _RELATIVE = re.compile(
     r"|今天|昨天|明天|前天|后天|上周|下周|上个|下个|去年|明年|今年|本周|今日|昨日|明日|来週|先週",
     re.IGNORECASE,
 )
+
+
+_NEAR_WORDS = (
+    "today|tonight|yesterday|tomorrow|day|this morning|this afternoon|this evening|heute|gestern|morgen|vorgestern"
+    "|übermorgen|aujourd'hui|hier|demain|hoy|ayer|mañana|今天|昨天|明天|前天|后天|今日|昨日|明日"
+)
+_NEAR = frozenset(_NEAR_WORDS.split("|"))
+"""What names a day at most two from the note's own; "the day before yesterday" is read as its parts."""
+
+_NEAR_DAYS = 7
 
 
 def _check_numbers(statement: str, evidence: _Evidence, occurred_at: datetime) -> None:
@@ -228,7 +245,7 @@ def _can_mean(reading: DateParts, evidence: _Evidence, occurred_at: datetime) ->
         moment_date = date(year or occurred_at.year, month, day or 1)
     except ValueError:
         return False
-    return evidence.relative and abs((moment_date - occurred_at.date()).days) <= _RESOLVABLE_DAYS
+    return evidence.relative and abs((moment_date - occurred_at.date()).days) <= evidence.reach
 
 
 def _check_names(statement: str, evidence: _Evidence) -> None:

@@ -20,13 +20,13 @@ from dreaming.passes.consolidation.lexicon import (
     ORDINAL_WORDS,
     QUANTIFIERS,
     REPORTING,
-    SAME_MEANING,
     SCALES,
     STATE_VERBS,
     UNITS,
     WEAK_QUANTIFIERS,
     WEEKDAYS,
 )
+from dreaming.passes.consolidation.rewordings import SAME_MEANING
 from dreaming.passes.consolidation.wording import read_wording, stem
 
 
@@ -58,7 +58,7 @@ def opposites(left: str, right: str) -> tuple[str, str] | None:
     return None
 
 
-_HAN_AND = frozenset("和与與跟及や")
+_HAN_AND = frozenset("和与與及や")
 _SYMMETRIC = frozenset(
     {"and", "or", "nor", "with", "&", "und", "oder", "mit", "et", "ou", "avec", "y", "o", "con", "both"} | _HAN_AND
 )

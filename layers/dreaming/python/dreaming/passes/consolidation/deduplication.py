@@ -1,14 +1,28 @@
-"""Whether a claim says what a belief says already: the exact match, then similarity under guards."""
+"""Whether a claim says what a belief says already: the exact match, then likeness under guards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dreaming.beliefs.words import fold, jaccard, word_set
+from dreaming.passes.consolidation.compounds import is_part
 from dreaming.passes.consolidation.guards import DEFAULT_GUARDS, Guard, veto
-from dreaming.passes.consolidation.records import Candidate, CandidateState, Decision, Match, VetoedPair
+from dreaming.passes.consolidation.nearness import Nearness
+from dreaming.passes.consolidation.records import (
+    Candidate,
+    CandidateState,
+    Decision,
+    Likeness,
+    Match,
+    Method,
+    QueuedPair,
+)
+
+MOST_QUEUED = 3
+"""How many pairs of one claim are left for adjudication: the most alike."""
 
 _PRECEDENCE = {state: place for place, state in enumerate(CandidateState)}
+_METHODS = {method: place for place, method in enumerate(Method)}
 
 
 def decide(
@@ -16,33 +30,79 @@ def decide(
     candidates: Sequence[Candidate],
     *,
     threshold: float,
+    nearness: Nearness | None = None,
     guards: Sequence[Guard] = DEFAULT_GUARDS,
 ) -> Decision:
     """Decide which of the candidates, if any, `statement` repeats.
 
-    An exact match of the folded texts comes first and needs no guard. Otherwise the word sets must
-    reach `threshold` (0.5..1) and no guard may object. Either way live beliefs match before faded
-    ones and those before the ones a person archived; then the better score wins, then the lower id.
-    Live candidates that only a guard kept apart are reported.
+    An exact match of the folded texts comes first and needs no guard. Otherwise the word sets must reach
+    `threshold` (0.5..1), or the claim be a part of a live compound, or, with `nearness`, the cosine reach
+    the model's; and no guard may object, except to a part. Either way live beliefs match before faded
+    ones and those before the ones a person archived; then the order of the methods, the better score, the
+    lower id. What a cosine adds never takes the place of a match of words with a belief of the same state.
+
+    Reported, the most alike first and at most `MOST_QUEUED`: live candidates that only a guard kept
+    apart, and those in the grey band of the cosine.
     """
-    folded, words = fold(statement), word_set(statement)
-    scored = [(jaccard(words, word_set(candidate.statement)), candidate) for candidate in candidates]
-    exact = [candidate for score, candidate in scored if score == 1 and fold(candidate.statement) == folded]
-    if exact:
-        return Decision(Match(min(exact, key=_place), "exact", 1.0), ())
-    similar = sorted(
-        (pair for pair in scored if pair[0] >= threshold),
-        key=lambda pair: (_place(pair[1])[0], -pair[0], _place(pair[1])),
+    folded = fold(statement)
+    exact = [candidate for candidate in candidates if fold(candidate.statement) == folded]
+    if exact and folded:
+        return Decision(Match(min(exact, key=_place), Method.EXACT, Likeness(1.0)), ())
+    matches: list[Match] = []
+    queued: list[QueuedPair] = []
+    for candidate in candidates:
+        likeness = like(statement, candidate.statement, nearness)
+        method = _method(statement, candidate, likeness, threshold, nearness)
+        if method is not None:
+            objection = None if method is Method.PART else veto(statement, candidate.statement, guards)
+            if objection is None:
+                matches.append(Match(candidate, method, likeness))
+            elif candidate.state is CandidateState.LIVE:
+                queued.append(QueuedPair(candidate, likeness, objection))
+        elif candidate.state is CandidateState.LIVE and _is_grey(statement, candidate, likeness, nearness):
+            queued.append(QueuedPair(candidate, likeness, None))
+    queued.sort(key=lambda pair: (-pair.likeness.score, pair.candidate.belief_id.hex))
+    return Decision(min(matches, key=_rank, default=None), tuple(queued[:MOST_QUEUED]))
+
+
+def like(left: str, right: str, nearness: Nearness | None) -> Likeness:
+    """Return how alike two statements are."""
+    cosine = None if nearness is None else nearness.cosine(left, right)
+    return Likeness(jaccard(word_set(left), word_set(right)), cosine)
+
+
+def can_matter(statement: str, candidate: str, *, threshold: float, nearness: Nearness | None) -> bool:
+    """Say whether `decide` can match or report a candidate of this statement."""
+    if fold(statement) == fold(candidate) or is_part(statement, candidate) or is_part(candidate, statement):
+        return True
+    likeness = like(statement, candidate, nearness)
+    return likeness.jaccard >= threshold or (
+        nearness is not None and likeness.cosine is not None and likeness.cosine >= nearness.bands.grey
     )
-    match: Match | None = None
-    vetoed: list[VetoedPair] = []
-    for score, candidate in similar:
-        objection = veto(statement, candidate.statement, guards)
-        if objection is None:
-            match = match or Match(candidate, "jaccard", score)
-        elif candidate.state is CandidateState.LIVE:
-            vetoed.append(VetoedPair(candidate, score, objection))
-    return Decision(match, tuple(vetoed))
+
+
+def _method(
+    statement: str, candidate: Candidate, likeness: Likeness, threshold: float, nearness: Nearness | None
+) -> Method | None:
+    """Return by what the two are alike enough to be one belief, before any guard is asked."""
+    if candidate.state is CandidateState.LIVE and is_part(statement, candidate.statement):
+        return Method.PART
+    if likeness.jaccard >= threshold:
+        return Method.JACCARD
+    return Method.COSINE if nearness is not None and nearness.matches(likeness.cosine) else None
+
+
+def _is_grey(statement: str, candidate: Candidate, likeness: Likeness, nearness: Nearness | None) -> bool:
+    return nearness is not None and nearness.is_grey(likeness.cosine, likeness.jaccard, statement, candidate.statement)
+
+
+def _rank(match: Match) -> tuple[int, int, float, str]:
+    return (
+        _PRECEDENCE[match.candidate.state],
+        _METHODS[match.method],
+        -match.likeness.score,
+        match.candidate.belief_id.hex,
+    )
 
 
 def _place(candidate: Candidate) -> tuple[int, str]:

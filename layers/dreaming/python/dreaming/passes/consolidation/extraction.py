@@ -1,18 +1,20 @@
-"""Asks the model for the claims of a batch's notes, in parallel, saving each answer as it arrives.
+"""Asks the model for the claims of a batch's notes, in parallel, saving the answers as they arrive.
 
-No database connection is held during a call. A call is recorded before it is made, so that a crash
+No database connection is held during a call. Calls are recorded before they are made, so that a crash
 leaves a trace: calls that were in flight together make their notes suspect, suspects run alone, and
-only a crash alone costs a note an attempt.
+only a crash alone costs a note an attempt. Short notes share calls; what fails as a whole is halved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from dreaming.database import Database
+from dreaming.database import Database, Transaction
 from dreaming.errors import (
     BudgetSpent,
     CallCapReached,
@@ -22,20 +24,24 @@ from dreaming.errors import (
     RefusedAnswer,
     RetireNote,
 )
-from dreaming.models.protocols import ChatAnswer, ChatModel, ChatRequest, Passage, StopReason
-from dreaming.notes.chunking import Chunk, split
+from dreaming.models.protocols import ChatAnswer, ChatModel, StopReason
+from dreaming.notes.chunking import split
 from dreaming.notes.records import Note
 from dreaming.notes.secrets import masked_note
+from dreaming.passes import store as passes_store
+from dreaming.passes.calls import store as calls_store
+from dreaming.passes.calls.limits import call_limits
 from dreaming.passes.consolidation import store
+from dreaming.passes.consolidation.packing import Call, calls_of
 from dreaming.passes.consolidation.parsing import parse_answer
 from dreaming.passes.consolidation.prompt import build_request
-from dreaming.passes.consolidation.records import AttemptRow, ParsedAnswer, SavedAnswer
+from dreaming.passes.consolidation.records import AttemptRow, SavedAnswer
 from dreaming.passes.consolidation.work import (
     MAX_ATTEMPTS,
-    SPARE_CALLS,
     Extraction,
     NoteWork,
     chunk_characters,
+    content_tokens,
     phases,
     prompt_version,
 )
@@ -45,25 +51,79 @@ from dreaming.settings.resolution import Settings
 OUTAGE_TIMEOUTS = 3
 """Time-outs on so many different notes in a row are an outage, not the notes' fault."""
 
-LABEL = "n1"
-"""How an answer names its only passage."""
+WAVES = 4
+"""Bookings and savings of a batch at most, besides one saving a second: statements do not grow with notes."""
+
+SAVE_AFTER_SECONDS = 1.0
+"""How long an answer may wait for others before it is saved."""
 
 _DEADLINE_RESERVE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    work: NoteWork
-    chunk: Chunk
-
-
-@dataclass(frozen=True, slots=True)
 class _Result:
-    call: _Call
-    parsed: ParsedAnswer | None = None
+    call: Call
+    answers: tuple[SavedAnswer, ...] = ()
     answer: ChatAnswer | None = None
     failure: RetireNote | None = None
     hold: Hold | None = None
+
+
+@dataclass(slots=True)
+class _Phase:
+    """Notes that run together: their calls on the way, and what came back and is not yet recorded.
+
+    `wave` is how many calls are booked at once; `unreturned` counts the booked calls of each note that
+    have not come back, `slow` those that timed out; `leads` are the first notes of the calls that timed
+    out since the last answer; `stopped` means that no further call starts.
+    """
+
+    works: Sequence[NoteWork]
+    waiting: deque[Call]
+    wave: int
+    booked: deque[Call] = field(default_factory=deque)
+    unreturned: Counter[NoteWork] = field(default_factory=Counter)
+    slow: Counter[NoteWork] = field(default_factory=Counter)
+    leads: set[UUID] = field(default_factory=set)
+    unsaved: list[SavedAnswer] = field(default_factory=list)
+    answers: list[ChatAnswer] = field(default_factory=list)
+    calls_booked: int = 0
+    calls_made: int = 0
+    calls_failed: int = 0
+    halved: int = 0
+    hold: Hold | None = None
+    stopped: bool = False
+
+    def take(self, result: _Result) -> None:
+        """Note what a call came to; one that several notes share is halved when it failed."""
+        if result.hold is not None:
+            self.hold = self.hold or result.hold
+            self.stopped = True
+            return
+        self.calls_made += 1
+        self.unreturned.subtract(result.call.works)
+        if result.answer is not None:
+            self.answers.append(result.answer)
+            self.leads.clear()
+        for part, saved in zip(result.call.parts, result.answers, strict=False):
+            part.work.answers[saved.chunk] = saved
+        self.unsaved += result.answers
+        if result.failure is not None:
+            self._fail(result.call, result.failure)
+
+    def _fail(self, call: Call, failure: RetireNote) -> None:
+        self.calls_failed += 1
+        first = call.parts[0].work
+        if isinstance(failure, ModelTimeout):
+            first.timed_out = True
+            self.slow.update(call.works)
+            self.leads.add(first.note.note_id)
+            self.stopped = self.stopped or len(self.leads) >= OUTAGE_TIMEOUTS
+        if call.shared:
+            self.halved += 1
+            self.waiting.extendleft(reversed(call.halves()))
+        else:
+            first.failure = failure
 
 
 class Extractor:
@@ -83,36 +143,36 @@ class Extractor:
         self._database = database
         self._model = model
         self._lease = lease
-        self._settings = settings
+        self._limits = call_limits(settings)
         self._deadline = deadline
         self._clock = clock
+        room = content_tokens(model.context_tokens, self._limits.output_tokens)
+        self._packing_tokens = max(0, min(settings.integer("packing_tokens"), room)) if settings.flag("packing") else 0
         # At most half of what the invocation has, or its first call could never start.
         available = (deadline.remaining() - _DEADLINE_RESERVE_SECONDS) / 2
-        self._timeout = min(float(settings.integer("model_timeout_seconds")), available)
+        self._timeout = min(self._limits.timeout_seconds, available)
 
     def extract(self, notes: Sequence[Note]) -> Extraction:
         """Return every note with its answers, calling the model for those that are missing."""
         extraction = Extraction(self._load(notes))
         self._settle_crashes(extraction)
-        for phase in phases(extraction.works):
+        for works in phases(extraction.works):
             if extraction.hold is None:
-                self._run_phase(phase, extraction)
+                self._run_phase(works, extraction)
         return extraction
 
     def _load(self, notes: Sequence[Note]) -> list[NoteWork]:
         ids = [note.note_id for note in notes]
-        with self._database.transaction(self._lease.slice.key.tenant) as tx:
+        with self._transaction() as tx:
             saved = store.saved_answers(tx, self._lease.slice.slice_id, ids, model=self._model.name)
             attempts = store.read_attempts(tx, self._lease.slice.slice_id, ids)
-        output_tokens = self._settings.integer("max_output_tokens")
         works = []
         for note in map(masked_note, notes):
             row = attempts.get(note.note_id)
             if row is None or row.version != note.version:
                 row = AttemptRow(note.note_id, note.version, 0, 0, None, False, False, None)
-            characters = chunk_characters(note.text, self._model.context_tokens, output_tokens)
+            characters = chunk_characters(note.text, self._model.context_tokens, self._limits.output_tokens)
             work = NoteWork(note, tuple(split(note.text, characters)), row, prompt_version(note.text, characters))
-            work.calls_left = len(work.chunks) + SPARE_CALLS - row.calls
             known = {chunk.index for chunk in work.chunks}
             work.answers = {
                 answer.chunk: answer
@@ -131,200 +191,185 @@ class Extractor:
             row = work.attempt
             if row.in_flight is None:
                 continue
-            if row.in_flight_alone:
+            if work.extracted:  # its answer was saved: it was not its call that died
+                work.attempt = replace(row, in_flight=None)
+            elif row.in_flight_alone:
                 work.attempt = replace(row, in_flight=None, attempts=row.attempts + 1, last_failure="crash")
                 extraction.attempts_counted += 1
             else:
                 work.attempt = replace(row, in_flight=None, suspect=True)
             changed.append(work.attempt)
         if changed:
-            with self._database.transaction(self._lease.slice.key.tenant) as tx:
+            with self._transaction() as tx:
                 store.write_attempts(tx, self._lease.slice.slice_id, changed, now=self._clock())
 
     def _run_phase(self, works: Sequence[NoteWork], extraction: Extraction) -> None:
-        calls = [_Call(work, chunk) for work in works for chunk in work.missing[: max(work.calls_left, 0)]]
+        calls = calls_of(works, tokens=self._packing_tokens)
         for work in works:
-            if work.missing and work.calls_left <= 0:
+            if work.missing and not work.calls_left:
                 work.failure = CallCapReached("the note has used up its model calls")
-        if calls and not self._has_time():
-            return
-        granted = self._book(calls) if calls else 0
-        if granted < len(calls):
-            extraction.hold = BudgetSpent("the budget of model calls for today is used up")
-            calls = calls[:granted]
-        results = self._call_all(calls, extraction) if calls else []
-        self._settle(works, calls, results, extraction)
+        phase = _Phase(works, calls, wave=max(2 * self._limits.concurrency, -(-len(calls) // WAVES)))
+        with ThreadPoolExecutor(self._limits.concurrency) as pool:
+            self._make_calls(pool, phase, extraction)
+        if phase.calls_booked or phase.hold or any(work.failure for work in works):
+            self._settle(phase, extraction)
 
-    def _book(self, calls: Sequence[_Call]) -> int:
-        """Book the calls against the budget and record them as in flight, before any is made."""
+    def _make_calls(self, pool: ThreadPoolExecutor, phase: _Phase, extraction: Extraction) -> None:
+        """Make the phase's calls, a bounded number at once; each answer is saved soon after it arrived."""
+        running: set[Future[_Result]] = set()
+        saved_at = self._deadline.remaining()
+        while True:
+            self._start(pool, phase, running, extraction)
+            if not running:
+                return
+            done, running = wait(running, SAVE_AFTER_SECONDS if phase.unsaved else None, FIRST_COMPLETED)
+            if not phase.unsaved:
+                saved_at = self._deadline.remaining()
+            for future in done:
+                phase.take(future.result())
+            waited = saved_at - self._deadline.remaining()
+            if phase.unsaved and (len(phase.unsaved) >= phase.wave or waited >= SAVE_AFTER_SECONDS):
+                with self._transaction() as tx:
+                    self._record(tx, phase, extraction)
+
+    def _start(
+        self, pool: ThreadPoolExecutor, phase: _Phase, running: set[Future[_Result]], extraction: Extraction
+    ) -> None:
+        """Fill the pool with booked calls, booking more where there are none."""
+        while len(running) < self._limits.concurrency and not phase.stopped:
+            if not self._has_time():
+                phase.stopped = True
+            elif phase.booked:
+                call = phase.booked.popleft()
+                # A note that failed at one chunk needs no answer about the others in this batch.
+                if call.parts[0].work.failure is None:
+                    running.add(pool.submit(self._call, call))
+            elif phase.waiting and phase.hold is None:
+                self._book(phase, extraction)
+            else:
+                return
+
+    def _book(self, phase: _Phase, extraction: Extraction) -> None:
+        """Book the next calls against the budget and record them as in flight, before any is made."""
+        wave = [phase.waiting.popleft() for _ in range(min(phase.wave, len(phase.waiting)))]
         key = self._lease.slice.key
         now = self._clock()
-        with self._database.transaction(key.tenant) as tx:
-            granted = store.reserve_calls(
+        with self._transaction() as tx:
+            granted = calls_store.reserve_calls(
                 tx,
                 key.org_id,
                 self._lease.pass_name,
                 self._model.name,
-                wanted=len(calls),
-                budget=self._settings.integer("model_calls_per_day") if self._model.metered else None,
+                wanted=len(wave),
+                budget=self._limits.per_day if self._model.metered else None,
                 now=now,
             )
-            works = _distinct(call.work for call in calls[:granted])
-            for work in works:
-                booked = sum(call.work is work for call in calls[:granted])
+            phase.booked.extend(wave[:granted])
+            phase.calls_booked += granted
+            booked = Counter(work for call in phase.booked for work in call.works)
+            phase.unreturned.update(booked)
+            for work, count in booked.items():
                 work.attempt = replace(
                     work.attempt,
                     in_flight=self._lease.holder,
-                    in_flight_alone=len(works) == 1,
-                    calls=work.attempt.calls + booked,
+                    in_flight_alone=len(phase.works) == 1,
+                    calls=work.attempt.calls + count,
                 )
-            store.write_attempts(tx, self._lease.slice.slice_id, [work.attempt for work in works], now=now)
-        return granted
+            store.write_attempts(tx, self._lease.slice.slice_id, [work.attempt for work in booked], now=now)
+            self._record(tx, phase, extraction, booked=granted)
+        if granted < len(wave):
+            phase.hold = BudgetSpent("the budget of model calls for today is used up")
 
-    def _call_all(self, calls: Sequence[_Call], extraction: Extraction) -> list[_Result]:
-        """Make the calls, a bounded number at once, and save each group of answers as it arrives."""
-        results: list[_Result] = []
-        queue = iter(calls)
-        with ThreadPoolExecutor(self._settings.integer("model_concurrency")) as pool:
-            running: set[Future[_Result]] = set()
-            stopped = False
-            while True:
-                while not stopped and len(running) < self._settings.integer("model_concurrency"):
-                    call = next(queue, None)
-                    if call is None or not self._has_time():
-                        stopped = True
-                    elif call.work.failure is None:
-                        running.add(pool.submit(self._call, call))
-                if not running:
-                    return results
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                arrived = [future.result() for future in done]
-                results.extend(arrived)
-                for result in arrived:
-                    result.call.work.failure = result.failure or result.call.work.failure
-                    stopped = stopped or result.hold is not None
-                self._save(arrived, extraction)
-
-    def _call(self, call: _Call) -> _Result:
+    def _call(self, call: Call) -> _Result:
         """Make one call; runs in a thread of the pool and touches no shared state."""
-        request = self._request(call)
+        request = build_request(call.passages(), max_tokens=self._limits.output_tokens, timeout=self._timeout)
+        answer: ChatAnswer | None = None
         try:
             answer = self._model.answer(request)
             if answer.stop_reason is StopReason.REFUSED:
                 return _Result(call, answer=answer, failure=RefusedAnswer("the model refused the note"))
             parsed = parse_answer(answer.text, truncated=answer.stop_reason is StopReason.TRUNCATED)
-            return _Result(call, parsed=parsed, answer=answer)
+            return _Result(call, tuple(call.answers(parsed)), answer)
         except Hold as hold:
             return _Result(call, hold=hold)
         except RetireNote as failure:
-            return _Result(call, failure=failure)
+            return _Result(call, answer=answer, failure=failure)
 
-    def _request(self, call: _Call) -> ChatRequest:
-        note = call.work.note
-        passage = Passage(
-            label=LABEL,
-            text=call.chunk.text,
-            occurred_at=note.occurred_at,
-            source=note.source,
-            author=note.author,
-            participants=note.participants,
-        )
-        tokens = self._settings.integer("max_output_tokens")
-        return build_request([passage], max_tokens=tokens, timeout=self._timeout)
-
-    def _save(self, results: Iterable[_Result], extraction: Extraction) -> None:
-        saved = []
-        for result in results:
-            if result.parsed is not None:
-                note = result.call.work.note
-                answer = SavedAnswer(
-                    note.note_id,
-                    note.version,
-                    result.call.chunk.index,
-                    result.call.work.prompt_version,
-                    result.parsed.items,
-                    result.parsed.partial,
-                )
-                result.call.work.answers[answer.chunk] = answer
-                saved.append(answer)
-        if saved:
-            with self._database.transaction(self._lease.slice.key.tenant) as tx:
-                store.save_answers(
-                    tx,
-                    self._lease.slice.slice_id,
-                    saved,
-                    model=self._model.name,
-                    now=self._clock(),
-                )
-            extraction.answers_saved += len(saved)
-
-    def _settle(
-        self, works: Sequence[NoteWork], calls: Sequence[_Call], results: Sequence[_Result], extraction: Extraction
+    def _record(
+        self, tx: Transaction, phase: _Phase, extraction: Extraction, *, booked: int = 0, failed: int = 0
     ) -> None:
-        """Count attempts and usage; give back what was booked and not used."""
-        hold = next((result.hold for result in results if result.hold is not None), None)
-        in_row, last_timeout, outage = self._timeouts(works)
-        if outage:
-            hold = ProviderUnavailable("the model did not answer for three notes in a row")
-        extraction.hold = hold or extraction.hold
-        made = [result for result in results if result.hold is None]
-        for work in works:
-            self._settle_note(work, calls, made, extraction, outage=outage)
-        extraction.model_calls += len(made)
-        extraction.input_tokens += sum(result.answer.input_tokens for result in results if result.answer)
-        extraction.output_tokens += sum(result.answer.output_tokens for result in results if result.answer)
-        key = self._lease.slice.key
-        with self._database.transaction(key.tenant) as tx:
-            rows = [work.attempt for work in works if work.failure or any(call.work is work for call in calls)]
-            store.write_attempts(tx, self._lease.slice.slice_id, rows, now=self._clock())
-            store.note_timeouts(tx, self._lease, in_row=in_row, last_note_id=last_timeout)
-            store.add_usage(
+        """Save the answers that arrived; add their tokens, and the calls booked, to the run's record alike."""
+        now = self._clock()
+        store.save_answers(tx, self._lease.slice.slice_id, phase.unsaved, model=self._model.name, now=now)
+        input_tokens = sum(answer.input_tokens for answer in phase.answers)
+        output_tokens = sum(answer.output_tokens for answer in phase.answers)
+        if phase.answers or failed or booked < 0:
+            calls_store.add_usage(
                 tx,
-                key.org_id,
+                self._lease.slice.key.org_id,
                 self._lease.pass_name,
                 self._model.name,
-                day=self._clock(),
-                calls=len(made) - len(calls),
-                failed_calls=sum(result.failure is not None for result in made),
-                input_tokens=sum(result.answer.input_tokens for result in made if result.answer),
-                output_tokens=sum(result.answer.output_tokens for result in made if result.answer),
+                day=now,
+                calls=min(booked, 0),  # what is booked was added to the usage by its reservation
+                failed_calls=failed,
+                input_tokens=input_tokens,
+                output_tokens=output_tokens,
             )
+        counts = {"model_calls": booked, "input_tokens": input_tokens, "output_tokens": output_tokens}
+        if any(counts.values()):
+            passes_store.add_to_run(tx, self._lease, counts, now=now)
+        extraction.answers_saved += len(phase.unsaved)
+        extraction.input_tokens += input_tokens
+        extraction.output_tokens += output_tokens
+        phase.unsaved, phase.answers = [], []
 
-    def _settle_note(
-        self,
-        work: NoteWork,
-        calls: Sequence[_Call],
-        made: Sequence[_Result],
-        extraction: Extraction,
-        *,
-        outage: bool,
-    ) -> None:
-        booked = sum(call.work is work for call in calls)
-        used = sum(result.call.work is work for result in made)
-        row = replace(work.attempt, in_flight=None, calls=work.attempt.calls - booked + used)
-        if work.failure is not None and not (outage and isinstance(work.failure, ModelTimeout)):
-            final = isinstance(work.failure, RefusedAnswer | CallCapReached)
-            attempts = MAX_ATTEMPTS if final else row.attempts + 1
-            row = replace(row, attempts=attempts, last_failure=work.failure.reason)
-            extraction.attempts_counted += 1
-        work.attempt = row
+    def _settle(self, phase: _Phase, extraction: Extraction) -> None:
+        """Save what is left, count attempts, and give back what was booked and not used."""
+        with self._transaction() as tx:
+            in_row, last, outage = _follow_timeouts(phase.works, *store.read_timeouts(tx, self._lease))
+            rows = []
+            for work in phase.works:
+                if work.failure or work in phase.unreturned:
+                    work.attempt = self._settled(work, phase, extraction, outage=outage)
+                    rows.append(work.attempt)
+            store.write_attempts(tx, self._lease.slice.slice_id, rows, now=self._clock())
+            store.note_timeouts(tx, self._lease, in_row=in_row, last_note_id=last)
+            unused = phase.calls_booked - phase.calls_made
+            self._record(tx, phase, extraction, booked=-unused, failed=phase.calls_failed)
+        extraction.model_calls += phase.calls_made
+        extraction.calls_halved += phase.halved
+        extraction.hold = phase.hold or extraction.hold
+        if outage:
+            extraction.hold = ProviderUnavailable("the model did not answer for three notes in a row")
 
-    def _timeouts(self, works: Sequence[NoteWork]) -> tuple[int, UUID | None, bool]:
-        """Follow time-outs over the notes in order, from where the last batch left off."""
-        with self._database.transaction(self._lease.slice.key.tenant) as tx:
-            in_row, last = store.read_timeouts(tx, self._lease)
-        for work in works:
-            if isinstance(work.failure, ModelTimeout):
-                in_row += work.note.note_id != last
-                last = work.note.note_id
-            elif work.answers and work.extracted:
-                in_row, last = 0, None
-        return in_row, last, in_row >= OUTAGE_TIMEOUTS
+    def _settled(self, work: NoteWork, phase: _Phase, extraction: Extraction, *, outage: bool) -> AttemptRow:
+        row = replace(work.attempt, in_flight=None, calls=work.attempt.calls - phase.unreturned[work])
+        if outage:
+            row = replace(row, calls=row.calls - phase.slow[work])  # or an outage of hours would use up its calls
+        if work.failure is None or (outage and isinstance(work.failure, ModelTimeout)):
+            return row
+        final = isinstance(work.failure, RefusedAnswer | CallCapReached)
+        extraction.attempts_counted += 1
+        attempts = MAX_ATTEMPTS if final else row.attempts + 1
+        return replace(row, attempts=attempts, last_failure=work.failure.reason)
 
     def _has_time(self) -> bool:
         """Tell whether a call can still take its whole time-out: a hurried one would blame its note."""
         return 0 < self._timeout <= self._deadline.remaining() - _DEADLINE_RESERVE_SECONDS
 
+    def _transaction(self) -> AbstractContextManager[Transaction]:
+        return self._database.transaction(self._lease.slice.key.tenant)
 
-def _distinct(works: Iterable[NoteWork]) -> list[NoteWork]:
-    return list({id(work): work for work in works}.values())
+
+def _follow_timeouts(works: Sequence[NoteWork], in_row: int, last: UUID | None) -> tuple[int, UUID | None, bool]:
+    """Follow time-outs over the notes in order, from where the last batch left off; tell an outage.
+
+    A call that several notes share counts as one note: the first in it.
+    """
+    for work in works:
+        if work.extracted:
+            in_row, last = 0, None
+        elif work.timed_out:
+            in_row += work.note.note_id != last
+            last = work.note.note_id
+    return in_row, last, in_row >= OUTAGE_TIMEOUTS

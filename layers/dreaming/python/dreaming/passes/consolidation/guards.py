@@ -15,7 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any, Protocol
 
-from dreaming.passes.consolidation import contrasts
+from dreaming.passes.consolidation import contrasts, remainder
 from dreaming.passes.consolidation.contrasts import only_words, shown
 from dreaming.passes.consolidation.quantities import Moment, Number, Quantities, read_quantities
 from dreaming.passes.consolidation.records import Veto
@@ -184,5 +184,7 @@ DEFAULT_GUARDS: tuple[Guard, ...] = (
     _Rule("opposites", contrasts.opposites),
     _Rule("tense", contrasts.tense),
     _Rule("substitution", contrasts.substitution),
+    _Rule("content", remainder.content),
+    _Rule("arrangement", remainder.arrangement),
 )
 """Every guard, in the order in which they are asked."""

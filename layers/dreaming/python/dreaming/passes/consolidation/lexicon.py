@@ -177,57 +177,6 @@ REPORTING = _set(
 )
 """Words that say who said it, not what is so."""
 
-SAME_MEANING = {
-    word: group
-    for group, words in enumerate(
-        (
-            "painted coloured colored",
-            "use uses using used utilize utilizes utilizing employs",
-            "choose chose chooses chosen pick picks picked select selects selected opted",
-            "start starts started begin begins began begun",
-            "finish finishes finished complete completes completed",
-            "buy buys bought purchase purchases purchased",
-            "big large",
-            "small little",
-            "quick fast rapid",
-            "fix fixes fixed repair repairs repaired",
-            "need needs require requires",
-            "get gets got receive receives received",
-            "live lives reside resides",
-            "job work works",
-            "car automobile",
-            "phone telephone",
-            "photo picture photograph",
-            "kid child",
-            "kids children",
-            "movie film",
-            "migrate migrated migrates move moved moves switch switched switches",
-            "meeting call",
-            "company firm",
-            "want wants wish wishes",
-            "like likes enjoy enjoys",
-            "help helps assist assists helped assisted",
-            "show shows showed display displays displayed",
-            "make makes made create creates created",
-            "delete deletes deleted remove removes removed",
-            "database datastore db",
-            "afraid fear fears",
-            "allergic allergy",
-            "end ends expire expires",
-            "answer answers answered reply replies replied respond responds",
-            "keep keeps kept retain retains retained",
-            "close closes shut shuts",
-            "allow allows allowed permit permits permitted",
-            "located situated based lies",
-            "liegt befindet",
-            "doctor physician",
-            "bike bicycle",
-        )
-    )
-    for word in words.split()
-}
-"""Words near enough in meaning that one for the other is a rewording."""
-
 NEGATORS = _set(
     """
     not no never none nobody nothing nowhere neither nor cannot without lack lacks lacked lacking unable dont doesnt

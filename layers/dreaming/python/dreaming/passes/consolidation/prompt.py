@@ -149,6 +149,11 @@ def build_request(passages: Sequence[Passage], *, max_tokens: int, timeout: floa
     )
 
 
+def passage_tokens(passage: Passage) -> int:
+    """Return roughly how many tokens a passage adds to a call, with its header and delimiters."""
+    return estimate_tokens(passage.text) + estimate_tokens(_header(passage)) + _DELIMITER_TOKENS
+
+
 def estimate_tokens(text: str) -> int:
     """Return roughly how many tokens a model counts for `text`, on the high side.
 
@@ -175,6 +180,8 @@ def _header(passage: Passage) -> str:
     line = json.dumps(values, ensure_ascii=False)
     return line.replace("\u0085", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
+
+_DELIMITER_TOKENS = 24  # two lines of a word and a code, whose digits are about a token each two
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Generic, TypeVar
 
@@ -27,12 +27,16 @@ DateParts = tuple[int | None, int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number: its value as canonical text, its unit if it has one; `weak` ones are often mere words."""
+    """A number: its value as canonical text, its unit if it has one; `weak` ones are often mere words.
+
+    `place` is where it stands in the text.
+    """
 
     value: str
     unit: str | None
     weak: bool
     text: str
+    place: int = field(default=0, compare=False)
 
 
 Reading = TypeVar("Reading")
@@ -40,20 +44,30 @@ Reading = TypeVar("Reading")
 
 @dataclass(frozen=True, slots=True)
 class Moment(Generic[Reading]):
-    """A date or a time of day, as everything that its text can mean (03/04 is in March or in April)."""
+    """A date or a time of day, as everything that its text can mean (03/04 is in March or in April).
+
+    `place` is where it stands in the text.
+    """
 
     readings: frozenset[Reading]
     text: str
+    place: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantities:
-    """Everything of a text that counts or dates; `times` read as minutes of the day, weekdays as 1..7."""
+    """Everything of a text that counts or dates; `times` read as minutes of the day, weekdays as 1..7.
+
+    `weekday_order` are the weekdays as they stand in the text. `rest` is the text with a 0 for each of
+    these, weak numbers excepted, every other character in its place.
+    """
 
     numbers: tuple[Number, ...]
     dates: tuple[Moment[DateParts], ...]
     times: tuple[Moment[int], ...]
     weekdays: frozenset[int]
+    weekday_order: tuple[int, ...] = ()
+    rest: str = field(default="", compare=False)
 
 
 def plain(text: str) -> str:
@@ -138,10 +152,26 @@ def read_quantities(text: str) -> Quantities:
         rest = _take(pattern, rest, _date, dates)
     for pattern in _TIMES:
         rest = _take(pattern, rest, _time, times)
-    weekdays = frozenset(_weekdays(rest))
-    rest = _HAN_WEEKDAY.sub(" ", _WEEKDAY.sub(" ", rest))
+    days = tuple(day for _, day in sorted(_weekdays(rest)))
+    for pattern in (_WEEKDAY, _SHORT_WEEKDAY, _HAN_WEEKDAY):
+        rest = pattern.sub(_blank, rest)
     rest = _take(_MONTH_ALONE, rest, _month_alone, dates)
-    return Quantities(tuple(_numbers(rest)), tuple(dates), tuple(times), weekdays)
+    numbers = tuple(sorted(_numbers(rest), key=lambda number: number.place))
+    for number in numbers:
+        if not number.weak:
+            rest = rest[: number.place] + _BLANK.ljust(len(number.text)) + rest[number.place + len(number.text) :]
+    return Quantities(numbers, _in_order(dates), _in_order(times), frozenset(days), days, rest.replace(_BLANK, "0"))
+
+
+_BLANK = "\x1f"  # no part of any pattern, and as long as what it replaces is cut to
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _BLANK.ljust(len(match.group()))
+
+
+def _in_order(moments: list[Moment[Reading]]) -> tuple[Moment[Reading], ...]:
+    return tuple(sorted(moments, key=lambda moment: moment.place))
 
 
 def _take(
@@ -152,14 +182,14 @@ def _take(
 ) -> str:
     """Move what `pattern` finds and `read` accepts from the text to `found`."""
 
-    def replace(match: re.Match[str]) -> str:
+    def take(match: re.Match[str]) -> str:
         moment = read(match)
         if moment is None:
             return match.group()
-        found.append(moment)
-        return " ; "
+        found.append(replace(moment, place=match.start()))
+        return _blank(match)
 
-    return pattern.sub(replace, text)
+    return pattern.sub(take, text)
 
 
 def _date(match: re.Match[str]) -> Moment[DateParts] | None:
@@ -200,15 +230,17 @@ def _month_alone(match: re.Match[str]) -> Moment[DateParts] | None:
     return Moment(frozenset({(None, MONTHS[word.casefold()], None)}), match.group()) if accepted else None
 
 
-def _weekdays(text: str) -> Iterator[int]:
-    yield from (WEEKDAYS[match.group().casefold()] for match in _WEEKDAY.finditer(text))
-    yield from (SHORT_WEEKDAYS[match.group()] for match in _SHORT_WEEKDAY.finditer(text))
+def _weekdays(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each weekday stands, and which it is."""
+    yield from ((match.start(), WEEKDAYS[match.group().casefold()]) for match in _WEEKDAY.finditer(text))
+    yield from ((match.start(), SHORT_WEEKDAYS[match.group()]) for match in _SHORT_WEEKDAY.finditer(text))
     for match in _HAN_WEEKDAY.finditer(text):
         chinese, japanese, korean = match.groups()
         if chinese:
-            yield int(chinese) if chinese.isdigit() else "一二三四五六日".index(chinese.replace("天", "日")) + 1
+            day = int(chinese) if chinese.isdigit() else "一二三四五六日".index(chinese.replace("天", "日")) + 1
         else:
-            yield "月火水木金土日".index(japanese) + 1 if japanese else "월화수목금토일".index(korean) + 1
+            day = "月火水木金土日".index(japanese) + 1 if japanese else "월화수목금토일".index(korean) + 1
+        yield match.start(), day
 
 
 def _time(match: re.Match[str]) -> Moment[int] | None:
@@ -247,6 +279,7 @@ _WORD_NUMBER = re.compile(
     rf"(?:[\s-]+(?P<unit>(?:{_SPELLED_UNIT})\b))?",
     re.IGNORECASE,
 )
+_COUNT_WORD = re.compile(rf"\b(?:{_any_of([*NUMBER_WORDS, *ORDINAL_WORDS, *SCALES, 'half', 'twice'])})\b")
 _HAN_NUMBER = re.compile(
     rf"[{_HAN}]+(?P<measure>[个個名人位年天岁歲点點分秒小元块公米斤次只隻张張本台辆輛条條件层層楼樓周季倍度届种種家所%]?)"
 )
@@ -258,21 +291,27 @@ def _numbers(text: str) -> Iterator[Number]:
         scale = SCALES.get((match.group("scale") or "").casefold(), 1)
         value = _canonical(match.group("body"), rounded=unit is not None, scale=scale)
         sign = "-" if match.group("sign") == "-" else ""
-        yield Number(sign + value, "th" if match.group("ordinal") else unit, weak=False, text=match.group().strip())
-    text = _NUMBER.sub(" ; ", text)
+        ordinal = "th" if match.group("ordinal") else unit
+        yield Number(sign + value, ordinal, weak=False, text=match.group().strip(), place=_start(match))
+    text = _NUMBER.sub(_blank, text)
     for match in _WORD_NUMBER.finditer(text):
-        words = [word for word in re.split(r"[\s-]+", match.group().casefold()) if word != "and"]
         unit = match.group("unit")
-        words = words[:-1] if unit else words
+        counting = match.string[match.start() : match.start("unit") if unit else match.end()]
+        words = _COUNT_WORD.findall(counting.casefold())
         weak = len(words) == 1 and (words[0] in WEAK_NUMBERS) and unit is None
-        yield Number(_spelled(words), _unit(unit), weak, match.group())
+        yield Number(_spelled(words), _unit(unit), weak, match.group(), match.start())
     for match in _HAN_NUMBER.finditer(text):
         numeral = match.group().removesuffix(match.group("measure"))
         number = han_number(numeral)
         if number is not None:
             unit = _HAN_UNITS.get(match.group("measure"))
             weak = not match.group("measure") and (len(numeral) == 1 or numeral == "一一")
-            yield Number(str(number), unit, weak, match.group())
+            yield Number(str(number), unit, weak, match.group(), match.start())
+
+
+def _start(match: re.Match[str]) -> int:
+    """Return where the match begins without the space before it."""
+    return match.end() - len(match.group().lstrip())
 
 
 _HAN_UNITS = {

@@ -93,22 +93,56 @@ class Veto:
     right: str
 
 
+class Method(StrEnum):
+    """By what evidence a claim matches a belief; the first one that does wins."""
+
+    EXACT = "exact"
+    JACCARD = "jaccard"
+    PART = "part"  # the claim is one of the parts that the belief joins by "and"
+    COSINE = "cosine"
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How alike two statements are: the Jaccard similarity of their words, the cosine of their vectors.
+
+    `cosine` is None without the semantic step, or where a vector is not known.
+    """
+
+    jaccard: float
+    cosine: float | None = None
+
+    @property
+    def score(self) -> float:
+        """The greater of the two."""
+        return self.jaccard if self.cosine is None else max(self.jaccard, self.cosine)
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The belief that a claim matches, and by what evidence (`exact` or `jaccard`, with its score)."""
+    """The belief that a claim matches, and by what evidence."""
 
     candidate: Candidate
-    method: str
-    score: float
+    method: Method
+    likeness: Likeness
 
 
 @dataclass(frozen=True, slots=True)
-class VetoedPair:
-    """A candidate similar enough to match that a guard kept apart."""
+class QueuedPair:
+    """A live candidate left for adjudication: a guard kept it apart, or its cosine is in the grey band."""
 
     candidate: Candidate
-    score: float
-    veto: Veto
+    likeness: Likeness
+    veto: Veto | None
+
+    @property
+    def reason(self) -> str:
+        """The guard that objected, or `grey_band`."""
+        return GREY_BAND if self.veto is None else self.veto.guard
+
+
+GREY_BAND = "grey_band"
+"""Why a pair is adjudicated that no guard objects to, but that is not alike enough to match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +150,7 @@ class Decision:
     """What deduplication decided for one claim; without a match the claim becomes a belief."""
 
     match: Match | None
-    vetoed: tuple[VetoedPair, ...]
+    queued: tuple[QueuedPair, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from dreaming.beliefs import store as beliefs_store
-from dreaming.beliefs.records import BeliefEvent, Source
+from dreaming.beliefs.records import BeliefEvent
 from dreaming.beliefs.service import ageing, write_changes
-from dreaming.beliefs.similarity import probe
 from dreaming.beliefs.workspace import Workspace
 from dreaming.database import Database, Transaction
 from dreaming.identifiers import NewId
@@ -20,11 +19,14 @@ from dreaming.models.protocols import ChatModel
 from dreaming.notes import store as notes_store
 from dreaming.notes.records import Note, NoteState, Slice
 from dreaming.passes import store as passes_store
-from dreaming.passes.consolidation import store
+from dreaming.passes.consolidation import candidates, semantic, store
 from dreaming.passes.consolidation.acceptance import Accepted, accept
-from dreaming.passes.consolidation.application import Application, Applied, NoteClaims, near
-from dreaming.passes.consolidation.extraction import LABEL, Extractor
+from dreaming.passes.consolidation.application import Application, Applied, NoteClaims
+from dreaming.passes.consolidation.extraction import Extractor
+from dreaming.passes.consolidation.nearness import Nearness
+from dreaming.passes.consolidation.packing import LABEL
 from dreaming.passes.consolidation.prompt import PROMPT_VERSION
+from dreaming.passes.consolidation.relating import find_entities, relate
 from dreaming.passes.consolidation.work import Extraction, NoteWork
 from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
@@ -58,12 +60,13 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """The pass, with its ports: `chat_model` builds an organization's model from its settings."""
+    """The pass, with its ports: `chat_model` and `embedder` build an organization's models from its settings."""
 
     database: Database
     chat_model: Callable[[Settings, str], ChatModel]
     clock: Clock
     new_id: NewId
+    embedder: semantic.EmbedderOf = semantic.no_embedder
 
     @property
     def name(self) -> str:
@@ -106,7 +109,20 @@ class Consolidation:
             )
             extraction = extractor.extract(waiting)
         step = _next_step(batch, extraction)
-        return self._apply(lease, settings, batch, extraction, step, model.name if model else "")
+        # Checking claims takes as long as the notes are, embedding them longer: not while beliefs are locked.
+        checked = self._accept(step, lease, self.clock())
+        claims = [
+            (claim, note.source)
+            for note in step.passed
+            if note.note_id in checked
+            for claim in checked[note.note_id].sources
+        ]
+        threshold = word_threshold(settings)
+        prepared = semantic.prepare(
+            self.database, self.embedder, lease, settings, deadline, claims, threshold=threshold
+        )
+        name = model.name if model else ""
+        return self._apply(lease, settings, batch, extraction, step, checked=checked, prepared=prepared, model=name)
 
     def _read(self, lease: Lease, settings: Settings) -> _Batch:
         limit = settings.integer("batch_notes")
@@ -125,21 +141,25 @@ class Consolidation:
         batch: _Batch,
         extraction: Extraction,
         step: _Step,
+        *,
+        checked: dict[UUID, Accepted],
+        prepared: semantic.Prepared,
         model: str,
     ) -> BatchOutcome:
         """Write all effects of the batch in one transaction with the cursor, the counters and the run."""
         slice_id = lease.slice.slice_id
         now = self.clock()
         ids = [note.note_id for note in step.passed]
-        # Checking claims takes as long as the notes are: not while the slice's beliefs are locked.
-        checked = self._accept(step, lease, now)
         with self.database.transaction(lease.slice.key.tenant) as tx:
             beliefs_store.lock(tx, slice_id)
             unchanged = _unchanged(tx, step.passed)
             retired = [note for note in unchanged if note.note_id in step.works and step.works[note.note_id].retired]
             consolidated = [note for note in unchanged if note.note_id in checked]
             accepted = {note.note_id: checked[note.note_id] for note in consolidated}
-            applied = self._apply_claims(tx, lease, settings, consolidated, accepted, model=model, now=now)
+            applied = self._apply_claims(
+                tx, lease, settings, consolidated, accepted, nearness=prepared.nearness, model=model, now=now
+            )
+            applied.counts.update(prepared.counts)
             states = _set_states(tx, slice_id, consolidated, retired)
             store.record_retirements(tx, slice_id, _retirements(retired, step.works), run_id=lease.run_id, now=now)
             if ids:
@@ -165,6 +185,9 @@ class Consolidation:
             for item in accepted.values():
                 rejections.update(item.rejected)
             store.add_rejections(tx, lease, rejections)
+            if extraction.booked:
+                # In the run's record since they were made, and among the counts that the commit adds.
+                passes_store.add_to_run(tx, lease, {name: -count for name, count in extraction.booked.items()}, now=now)
             passes_store.commit_batch(tx, lease, outcome, now=now)
         for note in retired:
             attempt = step.works[note.note_id].attempt
@@ -197,6 +220,7 @@ class Consolidation:
         notes: Sequence[Note],
         accepted: dict[UUID, Accepted],
         *,
+        nearness: Nearness | None,
         model: str,
         now: datetime,
     ) -> Applied:
@@ -204,27 +228,46 @@ class Consolidation:
         if not accepted:
             return Applied()
         slice_id = lease.slice.slice_id
-        threshold = settings.number("jaccard_threshold")
+        threshold = word_threshold(settings)
+        entities = find_entities(tx, slice_id, accepted)
+        accepted = dict(entities.accepted)
         claims = [source for item in accepted.values() for source in item.sources]
-        candidates = _candidates(tx, slice_id, claims, threshold)
+        found = candidates.find(tx, slice_id, claims, threshold=threshold, semantic=nearness is not None)
+        mattering = found.mattering(claims, threshold=threshold, nearness=nearness)
         attributes = [(c.subject, c.attribute) for c in claims if c.subject and c.attribute and not c.multi_valued]
-        involved = {belief_id for ids in candidates for belief_id in ids}
+        involved = {belief_id for ids in mattering for belief_id in ids}
         involved.update(beliefs_store.find_same_attribute(tx, slice_id, list(dict.fromkeys(attributes))))
         involved.update(beliefs_store.supported_by(tx, slice_id, list(accepted)))
         workspace = Workspace(
             beliefs_store.load(tx, slice_id, involved), ageing=ageing(settings), now=now, new_id=self.new_id
         )
-        application = Application(workspace, threshold=threshold, model=model, prompt_version=PROMPT_VERSION)
-        applied = application.apply(_note_claims(notes, accepted, candidates))
+        application = Application(
+            workspace,
+            threshold=threshold,
+            nearness=nearness,
+            model=model,
+            prompt_version=PROMPT_VERSION,
+            new_id=self.new_id,
+        )
+        applied = application.apply(_note_claims(notes, accepted, mattering))
         changes = workspace.changes()
         write_changes(tx, slice_id, changes, run_id=lease.run_id, now=now)
+        store.name_reader(tx, slice_id, list(accepted), model=model, prompt_version=PROMPT_VERSION)
         events = Counter(entry.event for entry in changes.history)
         applied.counts["beliefs_restored"] = events[BeliefEvent.RESTORED]
         applied.counts["beliefs_archived"] = events[BeliefEvent.ARCHIVED]
         applied.counts["conflict_candidates"] = store.write_conflict_candidates(
             tx, slice_id, applied.conflicts, run_id=lease.run_id, now=now
         )
+        applied.counts.update(
+            relate(tx, slice_id, entities, applied.belief_of, ageing=changes.ageing, now=now, new_id=self.new_id)
+        )
         return applied
+
+
+def word_threshold(settings: Settings) -> float:
+    """Return the Jaccard similarity of words from which two statements match."""
+    return settings.number("jaccard_threshold")
 
 
 def _next_step(batch: _Batch, extraction: Extraction) -> _Step:
@@ -245,18 +288,6 @@ def _unchanged(tx: Transaction, notes: Sequence[Note]) -> list[Note]:
     """Lock the notes and return those that nobody edited, withdrew or reinstated since they were read."""
     current = notes_store.lock_notes(tx, [note.note_id for note in notes])
     return [note for note in notes if current.get(note.note_id) == (note.version, note.state)]
-
-
-def _candidates(tx: Transaction, slice_id: int, claims: Sequence[Source], threshold: float) -> list[tuple[UUID, ...]]:
-    """Return for each claim the stored beliefs near enough to be the same, in one statement."""
-    if not claims:
-        return []
-    probes = [probe(claim.statement, threshold) for claim in claims]
-    found: list[list[UUID]] = [[] for _ in claims]
-    for row in beliefs_store.find_candidates(tx, slice_id, probes):
-        if near(claims[row.claim].statement, row.statement, threshold):
-            found[row.claim].append(row.belief_id)
-    return [tuple(ids) for ids in found]
 
 
 def _note_claims(
@@ -309,7 +340,5 @@ def _counts(
         "claims_extracted": sum(item.extracted for item in accepted.values()),
         "claims_rejected": sum(sum(item.rejected.values()) for item in accepted.values()),
         "partial_chunks": sum(answer.partial for work in applied_works for answer in work.answers.values()),
-        "model_calls": extraction.model_calls,
-        "input_tokens": extraction.input_tokens,
-        "output_tokens": extraction.output_tokens,
+        **extraction.booked,
     }

@@ -1,11 +1,11 @@
-"""The SQL of consolidation: saved answers, attempts, retirement, usage, the step of the cursor."""
+"""The SQL of consolidation: saved answers, attempts, retirement, the step of the cursor."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -153,65 +153,6 @@ def record_retirements(
     )
 
 
-def reserve_calls(
-    tx: Transaction, org_id: str, pass_name: str, model: str, *, wanted: int, budget: int | None, now: datetime
-) -> int:
-    """Book up to `wanted` model calls of today's budget and return how many were granted; None is no limit.
-
-    The organization's day is counted over all passes and models; the row lock makes bookings of one
-    pass and model take turns.
-    """
-    day = now.astimezone(UTC).date()
-    key = {"org": org_id, "day": day, "pass": pass_name, "model": model}
-    tx.execute(
-        """
-        insert into usage (org_id, day, pass, model) values (%(org)s, %(day)s, %(pass)s, %(model)s)
-        on conflict (org_id, day, pass, model) do update set calls = usage.calls
-        """,
-        key,
-    )
-    row = tx.execute("select sum(calls) from usage where org_id = %(org)s and day = %(day)s", key).fetchone()
-    granted = wanted if budget is None else max(0, min(wanted, budget - int(row[0] if row else 0)))
-    if granted:
-        add_usage(tx, org_id, pass_name, model, day=now, calls=granted)
-    return granted
-
-
-def add_usage(
-    tx: Transaction,
-    org_id: str,
-    pass_name: str,
-    model: str,
-    *,
-    day: datetime,
-    calls: int = 0,
-    failed_calls: int = 0,
-    input_tokens: int = 0,
-    output_tokens: int = 0,
-) -> None:
-    """Add to the organization's usage of the day; negative `calls` give a booking back."""
-    tx.execute(
-        """
-        insert into usage (org_id, day, pass, model, calls, failed_calls, input_tokens, output_tokens)
-        values (%(org)s, %(day)s, %(pass)s, %(model)s, %(calls)s, %(failed)s, %(input)s, %(output)s)
-        on conflict (org_id, day, pass, model) do update
-        set calls = usage.calls + excluded.calls, failed_calls = usage.failed_calls + excluded.failed_calls,
-            input_tokens = usage.input_tokens + excluded.input_tokens,
-            output_tokens = usage.output_tokens + excluded.output_tokens
-        """,
-        {
-            "org": org_id,
-            "day": day.astimezone(UTC).date(),
-            "pass": pass_name,
-            "model": model,
-            "calls": calls,
-            "failed": failed_calls,
-            "input": input_tokens,
-            "output": output_tokens,
-        },
-    )
-
-
 def move_cursor(
     tx: Transaction, lease: Lease, *, position: int, occurred_at: datetime | None, note_id: UUID | None
 ) -> None:
@@ -309,3 +250,78 @@ def _in_order(
         return left, right, reason, evidence
     swapped = {"left": "right", "right": "left"}
     return right, left, reason, {swapped.get(name, name): value for name, value in evidence.items()}
+
+
+def let_wait_again(tx: Transaction, slice_id: int, *, source: str | None, since: datetime | None) -> tuple[int, int]:
+    """Let consolidated notes wait again, all or those of `source` and not written before `since`.
+
+    Returns how many, and the lowest of their sequences (0 for none). The caller has locked the slice and
+    its beliefs, and keeps the counters.
+    """
+    row = tx.execute(
+        """
+        with waiting as (
+            update notes set state = 'waiting'
+            where slice_id = %(slice)s and state = 'consolidated'
+              and (%(source)s::text is null or source = %(source)s)
+              and (%(since)s::timestamptz is null or occurred_at >= %(since)s)
+            returning sequence
+        )
+        select count(*), coalesce(min(sequence), 0) from waiting
+        """,
+        {"slice": slice_id, "source": source, "since": since},
+    ).fetchone()
+    return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+
+def rewind_cursor(tx: Transaction, slice_id: int, pass_name: str, *, position: int, now: datetime) -> None:
+    """Set the cursor back to `position` under a new generation: who is at work on the slice rolls back."""
+    key = {"slice": slice_id, "pass": pass_name, "position": position, "now": now}
+    tx.execute(
+        """
+        update dream_cursor
+        set rewound_from = greatest(position, rewound_from), rewound_at = %(now)s,
+            position = least(position, %(position)s), generation = generation + 1, run_id = null, lease_holder = null,
+            lease_expires_at = null, held_reason = null, held_detail = null, held_since = null,
+            timeouts_in_row = 0, last_timeout_note_id = null
+        where slice_id = %(slice)s and pass = %(pass)s
+        """,
+        key,
+    )
+    tx.execute(
+        """
+        update dream_runs set status = 'replaced', held_reason = 'reconsolidation', finished_at = %(now)s
+        where slice_id = %(slice)s and pass = %(pass)s and status = 'running'
+        """,
+        key,
+    )
+
+
+def read_rewound(tx: Transaction, pass_name: str) -> list[tuple[int, datetime, int, int]]:
+    """Return of each slice that is being read again: its id, since when, the cursor's position, and its goal."""
+    query = """
+        select slice_id, rewound_at, position, rewound_from from dream_cursor
+        where pass = %s and position < rewound_from order by slice_id
+    """
+    return [(row[0], row[1], row[2], row[3]) for row in tx.execute(query, (pass_name,)).fetchall()]
+
+
+def name_reader(tx: Transaction, slice_id: int, note_ids: Sequence[UUID], *, model: str, prompt_version: str) -> None:
+    """Say of the notes' live sources who read them last, also of those that came out the same."""
+    tx.execute(
+        """
+        update sources set model = %(model)s, prompt_version = %(prompt)s
+        where slice_id = %(slice)s and note_id = any(%(notes)s) and ended_at is null
+          and (model, prompt_version) is distinct from (%(model)s, %(prompt)s)
+        """,
+        {"slice": slice_id, "notes": list(note_ids), "model": model, "prompt": prompt_version},
+    )
+
+
+def count_readers(tx: Transaction) -> dict[tuple[str, str], int]:
+    """Return how many notes have claims from each model and prompt, over all slices that are visible."""
+    query = """
+        select coalesce(model, ''), coalesce(prompt_version, ''), count(distinct note_id) from sources
+        where ended_at is null and note_id is not null group by 1, 2 order by 3 desc, 1, 2
+    """
+    return {(row[0], row[1]): int(row[2]) for row in tx.execute(query).fetchall()}

@@ -89,6 +89,7 @@ def _is_identifier(token: str) -> bool:
 
 _CALENDAR = {*MONTHS, *WEEKDAYS, *(word.casefold() for word in SHORT_WEEKDAYS)}
 _NO_NAMES = FUNCTION_WORDS | _CALENDAR
+_ACRONYMS = frozenset({"US", "IT", "WHO"})
 
 
 def names(text: str) -> Iterator[Name]:
@@ -103,7 +104,7 @@ def names(text: str) -> Iterator[Name]:
         initial = initial and (match.start() < 16 or text[match.start() - 16 : match.start()].strip() != "")
         for part in re.split(r"[-/&:]", token):
             word = part.casefold().removesuffix("'s").rstrip("'")
-            if word and part[0].isupper() and word not in _NO_NAMES:
+            if word and part[0].isupper() and (word not in _NO_NAMES or part in _ACRONYMS):
                 yield Name(word, certain=not initial or (len(part) > 1 and part.isupper()), place=place)
 
 

@@ -1,0 +1,75 @@
+"""The stored beliefs that a batch's claims may repeat, found in a fixed number of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from dreaming.beliefs import store as beliefs_store
+from dreaming.beliefs.records import Source
+from dreaming.beliefs.similarity import probe
+from dreaming.beliefs.terms import store as terms_store
+from dreaming.beliefs.terms.words import looked_up
+from dreaming.database import Transaction
+from dreaming.passes.consolidation.deduplication import can_matter
+from dreaming.passes.consolidation.nearness import Nearness
+
+RANKED = 10
+"""How many beliefs BM25 adds for a claim."""
+
+TERMS_FOR_PARTS = 4
+"""How many of a claim's terms, the rarest, BM25 is asked for without the semantic step, where it serves parts alone."""
+
+RECENT = 25
+"""How many of the latest beliefs of its kind the semantic step adds for a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The candidates of each claim, in the claims' order, and what each of them says."""
+
+    of_claim: tuple[tuple[UUID, ...], ...]
+    statements: dict[UUID, str]
+
+    def mattering(
+        self, claims: Sequence[Source], *, threshold: float, nearness: Nearness | None
+    ) -> list[tuple[UUID, ...]]:
+        """Return for each claim the candidates that a decision can come to, for only those are loaded."""
+        return [
+            tuple(
+                belief_id
+                for belief_id in ids
+                if can_matter(claim.statement, self.statements[belief_id], threshold=threshold, nearness=nearness)
+            )
+            for claim, ids in zip(claims, self.of_claim, strict=True)
+        ]
+
+
+def find(tx: Transaction, slice_id: int, claims: Sequence[Source], *, threshold: float, semantic: bool) -> Found:
+    """Find the candidates of all claims, in two statements, with the semantic step in three.
+
+    Every belief whose words can reach `threshold`, the first by BM25, and for the semantic step the latest
+    of the claim's kind. BM25 is asked without that step too, for fewer terms: it finds the compound that a
+    claim is a part of.
+    """
+    if not claims:
+        return Found((), {})
+    statements: dict[UUID, str] = {}
+    of_claim: list[dict[UUID, None]] = [{} for _ in claims]
+    most = None if semantic else TERMS_FOR_PARTS
+    probes = [probe(claim.statement, threshold) for claim in claims]
+    rows: list[beliefs_store.CandidateRow | terms_store.RankedRow] = [
+        *beliefs_store.find_candidates(tx, slice_id, probes),
+        *terms_store.ranked(tx, slice_id, [looked_up(claim.statement)[:most] for claim in claims], RANKED),
+    ]
+    for row in rows:
+        statements[row.belief_id] = row.statement
+        of_claim[row.claim][row.belief_id] = None
+    if semantic:
+        for recent in terms_store.recent(tx, slice_id, [claim.kind for claim in claims], RECENT):
+            statements[recent.belief_id] = recent.statement
+            for claim, ids in zip(claims, of_claim, strict=True):
+                if claim.kind == recent.kind:
+                    ids[recent.belief_id] = None
+    return Found(tuple(map(tuple, of_claim)), statements)
