@@ -37,8 +37,11 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
     """Return one row for each table but `slices`, in an order in which they can be inserted."""
     note_id, left, right = uuid4(), UUID(int=uuid4().int >> 1), UUID(int=uuid4().int | 1 << 127)
     in_slice = {"slice_id": slice_id}
+    document_id = uuid4().int >> 66
+    agent, action_id = {"org_id": org_id, "agent_id": "bot"}, uuid4()
     source = {"sequence": 1, "origin": "o", "trust": "trusted", "occurred_at": NOW, "created_at": NOW}
     claim = {"statement": text, "kind": "fact", "importance": "low", "decay_class": "permanent", "confidence": 1}
+    source_id, relationship_id, merge_id = uuid4(), uuid4(), uuid4()
     return {
         "slice_counters": in_slice,
         "notes": in_slice
@@ -67,16 +70,67 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         "belief_lock": in_slice,
         "beliefs": in_slice | claim | _belief(left),
         "belief_tokens": in_slice | {"token": 1, "size": 1, "position": 0, "belief_id": left},
-        "sources": in_slice | claim | source | {"source_id": uuid4(), "belief_id": left, "source_type": "confirmation"},
+        "belief_terms": in_slice | {"term": 1, "belief_id": left, "occurrences": 1, "length": 1},
+        "belief_term_statistics": in_slice | {"statements": 1, "length": 1},
+        "sources": in_slice
+        | claim
+        | source
+        | {"source_id": source_id, "belief_id": left, "source_type": "confirmation"},
+        "relationships": in_slice
+        | {"relationship_id": relationship_id, "from_belief_id": left, "type": "knows", "to_belief_id": right}
+        | {"confidence": 1, "confirmed_at": NOW, "first_seen_at": NOW, "decay_class": "permanent", "sources": 1}
+        | {"origins": 1, "created_at": NOW, "updated_at": NOW},
+        "relationship_sources": in_slice | {"relationship_id": relationship_id, "source_id": source_id},
         "belief_history": in_slice
         | {"belief_id": left, "happened_at": NOW, "event": "created", "confidence": 1, "confirmed_at": NOW}
         | {"statement": text},
         "conflict_candidates": in_slice
         | {"left_belief_id": left, "right_belief_id": right, "reason": "numbers", "evidence": Jsonb({})}
         | {"found_at": NOW},
+        "belief_vectors": in_slice
+        | {"belief_id": left, "model": "m", "dimension": 2, "statement_hash": 1, "vector": "[1,0]", "embedded_at": NOW},
+        "vector_spaces": in_slice
+        | {"active_model": "m", "active_dimension": 2, "target_model": "m", "target_dimension": 2, "target_since": NOW},
+        "embedding_attempts": in_slice
+        | {"source": "beliefs", "item_id": str(left), "model": "m", "text_hash": 1, "attempts": 1, "failure": "f"}
+        | {"failed_at": NOW, "retry_at": NOW},
+        "examined_beliefs": in_slice
+        | {"belief_id": left, "fingerprint": "f", "subject": text, "row_version": "1", "examined_at": NOW},
+        "adjudications": in_slice
+        | {"left_belief_id": left, "right_belief_id": right, "reason": "r", "left_fingerprint": "f"}
+        | {"right_fingerprint": "f", "decided_at": NOW},
+        "timelines": in_slice
+        | {"belief_id": left, "holds_from": NOW, "standing": "current", "subject": text, "attribute": "a"}
+        | {"derived_at": NOW},
+        "merges": in_slice
+        | {"merge_id": merge_id, "kept_belief_id": left, "merged_belief_id": right, "kept_before": Jsonb({})}
+        | {"merged_before": Jsonb({}), "kept_after": "", "merged_after": "", "decided_by": "rule"}
+        | {"evidence": Jsonb({}), "merged_at": NOW},
+        "merged_sources": in_slice | {"merge_id": merge_id, "source_id": source_id, "ended": False},
+        "aliases": in_slice | {"belief_id": left, "name": "a", "other_name": "b", "form": "aka"},
+        "conversations": in_slice
+        | {"document_id": document_id, "conversation_id": uuid4().bytes * 2, "external_id": "e", "turns": 1}
+        | {"turns_sha256": bytes(32), "length": 1, "summary": text, "started_at": NOW, "last_at": NOW}
+        | {"changed_at": NOW, "vector_stale": True},
+        "conversation_turns": in_slice | {"document_id": document_id, "position": 0, "text": text, "terms": [1]},
+        "conversation_notes": in_slice
+        | {"document_id": document_id, "first_turn": 0, "part": 0, "end_turn": 1, "external_id": "e"}
+        | {"turns_sha256": bytes(32), "occurred_at": NOW},
+        "conversation_terms": in_slice | {"term": 1, "document_id": document_id, "frequency": 1},
         "enrolment": {"org_id": org_id, "updated_at": NOW, "updated_by": "mia"},
         "settings": {"org_id": org_id, "name": "n", "value": Jsonb(1), "updated_at": NOW, "updated_by": "mia"},
+        "idempotency_keys": {"org_id": org_id, "user_id": "", "key": "k", "request_sha256": bytes(32)}
+        | {"claimed_at": NOW, "answer": Jsonb(text)},
         "audit": {"org_id": org_id, "happened_at": NOW, "actor": "mia", "action": "a", "subject": "s"},
+        "autonomy_agents": {"org_id": org_id, "agent_id": "bot", "created_at": NOW},
+        "autonomy_actions": agent
+        | {"action_id": action_id, "external_id": "e", "tool": "t", "summary": text, "risk": "low", "acted_at": NOW}
+        | {"outcome": "failure", "outcome_at": NOW, "logged_at": NOW, "scoring": "dead"},
+        "autonomy_audit": agent
+        | {"change_no": 1, "happened_at": NOW, "action": "set", "old_score": 75, "new_score": 60, "reason": text}
+        | {"actor": "mia", "evidence": Jsonb({})},
+        "autonomy_dead_letters": agent
+        | {"action_id": action_id, "reason": "r", "attempts": 3, "first_unreadable_at": NOW, "dead_at": NOW},
         "beliefs (the second of a pair)": in_slice | claim | _belief(right),
     }
 

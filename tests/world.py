@@ -18,6 +18,7 @@ from dreaming.notes.secrets import mask
 from dreaming.notes.service import ingest
 from dreaming.notes.store import find_slice, read_counters
 from dreaming.passes.consolidation.run import Consolidation
+from dreaming.passes.consolidation.semantic import no_embedder
 from dreaming.passes.engine import Engine
 from dreaming.passes.records import BatchMessage, BatchReport, Deadline, TickReport
 from dreaming.settings.service import change_consent
@@ -38,8 +39,13 @@ def claim(statement: str, quote: str | None = None, **changes: Any) -> dict[str,
 
 
 def verbatim(request: Any) -> list[dict[str, Any]]:
-    """A script that claims every line of the note as it stands."""
-    return [claim(line.strip()) for passage in request.passages for line in passage.text.splitlines() if line.strip()]
+    """A script that claims every line of each note as it stands."""
+    return [
+        claim(line.strip(), note=passage.label)
+        for passage in request.passages
+        for line in passage.text.splitlines()
+        if line.strip()
+    ]
 
 
 @dataclass
@@ -50,15 +56,19 @@ class World:
     queue: LocalQueue
     model: ChatModel
     now: datetime = NOON
-    environment: dict[str, str] = field(default_factory=lambda: {"DREAMING_ENABLED": "true"})
+    # A call for each note, so that scripts can speak of one; tests of packing switch it on.
+    environment: dict[str, str] = field(
+        default_factory=lambda: {"DREAMING_ENABLED": "true", "DREAMING_PACKING": "false"}
+    )
     remaining: Callable[[], float] = lambda: 180.0
+    embedder: Any = no_embedder
 
     def clock(self) -> datetime:
         return self.now
 
     @property
     def engine(self) -> Engine:
-        work = Consolidation(self.database, lambda settings, org_id: self.model, self.clock, uuid7)
+        work = Consolidation(self.database, lambda settings, org_id: self.model, self.clock, uuid7, self.embedder)
         return Engine(work, self.database, self.queue, self.environment, self.clock, uuid7)
 
     def enrol(self, org_id: str = KEY.org_id, *, consent: bool = True) -> None:

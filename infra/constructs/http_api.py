@@ -1,4 +1,4 @@
-"""The HTTP API: one function behind it, and a caller who is known on every route but the health check."""
+"""The HTTP API: one function behind it, and a caller who is known on every route but two that hold no data."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ from infra.constructs.layers import Layers
 from infra.constructs.retention import retention
 
 HEALTH = "/health"
+PAGE = "/brain/dashboard"
+_OPEN = {
+    HEALTH: "The health check says only that the service runs, to monitors without a login, and asks no database.",
+    PAGE: "The page holds nothing of anybody and asks no database; it signs in by itself, then calls the other routes.",
+}
 _TIMEOUT = Duration.seconds(29)  # API Gateway gives up after 30
 _MEMORY_MB = 512
 _LOGGED = {
@@ -82,17 +87,14 @@ class HttpApi(Construct):
         integration = integrations.HttpLambdaIntegration("Integration", self.function.function)
         # Everything is authorized unless it is named here, so a new route cannot be forgotten.
         self.api.add_routes(path="/{proxy+}", methods=[apigateway.HttpMethod.ANY], integration=integration)
-        (health,) = self.api.add_routes(
-            path=HEALTH,
-            methods=[apigateway.HttpMethod.GET],
-            integration=integration,
-            authorizer=apigateway.HttpNoneAuthorizer(),
-        )
-        acknowledge(
-            health,
-            "AwsSolutions-APIG4",
-            "The health check says only that the service runs, to monitors without a login, and asks no database.",
-        )
+        for path, reason in _OPEN.items():
+            (route,) = self.api.add_routes(
+                path=path,
+                methods=[apigateway.HttpMethod.GET],
+                integration=integration,
+                authorizer=apigateway.HttpNoneAuthorizer(),
+            )
+            acknowledge(route, "AwsSolutions-APIG4", reason)
 
     def _add_stage(self, configuration: Configuration) -> None:
         log_group = logs.LogGroup(

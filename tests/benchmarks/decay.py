@@ -151,8 +151,8 @@ class Bench:
 
     def rewrite(self) -> None:
         """Age by rewriting every live row."""
-        with self.database.transaction(KEY.tenant) as tx:
-            for table in ("beliefs", "relationships"):
+        for table in ("beliefs", "relationships"):
+            with self.database.transaction(KEY.tenant) as tx:
                 tx.execute(_REWRITE.format(table), {"slice": self.slice_id, "now": NOW})
 
     def touched(self) -> int:

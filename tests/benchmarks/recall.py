@@ -32,6 +32,7 @@ from dreaming.recall.capture import Capturing
 from dreaming.recall.records import IncomingConversation, IncomingTurn
 from dreaming.recall.service import Recalling
 from dreaming.recall.store import delete_conversations
+from dreaming.settings.registry import REGISTRY
 from dreaming.settings.service import change_consent
 from tests.benchmarks.conversations import NOW, TURNS, WORDS, Organization, Vocabulary, load, organizations
 from tests.benchmarks.report import Figure, write
@@ -157,7 +158,7 @@ def measure(
     database: Database, organization: Organization, vocabulary: Vocabulary, embedder: GivenVector, *, compare: int
 ) -> Measured:
     recalling = Recalling(database, ENVIRONMENT, lambda settings, org_id: embedder)
-    weight = 0.75
+    weight = float(REGISTRY["recall_lexical_weight"].default)
     tenant = Tenant(organization.org_id)
     asked = questions(organization, vocabulary, np.random.default_rng(5), QUESTIONS + 10)
     milliseconds: list[float] = []

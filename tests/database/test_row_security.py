@@ -22,7 +22,14 @@ PLANNER_READS = {
         *("progressed_at", "planned_at", "lease_expires_at", "held_since"),
     },
     "due_times": {"slice_id", "pass", "due_at"},
-    "enrolment": {"org_id", "enrolled", "model_consent", "embedding_consent"},
+    "belief_lock": {
+        *("slice_id", "slow_half_life", "fast_half_life", "archive_threshold", "warn_ahead", "recomputing"),
+    },
+    "settings": {"org_id", "name", "value"},
+    "outbox": {"slice_id", "sent_at"},
+    "slice_counters": {"slice_id", "beliefs_ageing", "relationships_ageing"},
+    "enrolment": {"org_id", "enrolled", "model_consent", "embedding_consent", "updated_at"},
+    "vector_spaces": {"slice_id", "active_model", "target_model", "consent_at"},
 }
 APPLICATION = [Role.WORKER, Role.API]
 Admin = psycopg.Connection[TupleRow]
@@ -231,6 +238,8 @@ def test_the_planner_sees_all_tenants_but_none_of_their_text(
         assert tx.execute("select org_id, enrolled, model_consent from enrolment").fetchall() == [
             ("acme", False, False)
         ]
+        # Of the settings only those that ageing depends on: they are numbers.
+        assert tx.execute("select name from settings").fetchall() == []
     columns = admin.execute(
         "select table_name, column_name from information_schema.columns where table_schema = 'dreaming'"
     ).fetchall()

@@ -34,10 +34,15 @@ def api(installed: World, script: Any) -> Sandbox:
     loaded = load_sandbox("api")
     notes = [{"text": rule["when"], "external_id": rule["when"]} for rule in rules]
     assert post(loaded, "/brain/notes", {"notes": notes}).status == 200
-    consolidation = load_sandbox("consolidate")
-    consolidation.invoke({})
-    drain(installed, consolidation)
+    work(installed, "consolidate")
     return loaded
+
+
+def work(world: World, function: str) -> None:
+    """Let a pass do all that is due."""
+    sandbox = load_sandbox(function)
+    sandbox.invoke({})
+    drain(world, sandbox)
 
 
 def post(api: Sandbox, path: str, body: Any = None, **options: Any) -> Answer:
@@ -106,7 +111,8 @@ def test_nothing_is_done_to_a_belief_of_somebody_else(api: Sandbox, act: str) ->
     assert listed(api, q="mill")[0]["confidence"] == 0.7
 
 
-def test_a_conflict_is_shown_side_by_side_and_resolved(api: Sandbox) -> None:
+def test_a_conflict_is_shown_side_by_side_and_resolved(installed: World, api: Sandbox) -> None:
+    work(installed, "resolve_contradictions")
     (conflict,) = call(api, "/brain/conflicts").body["conflicts"]
     sides = {conflict[side]["belief"]["statement"]: conflict[side]["belief"]["belief_id"] for side in ("left", "right")}
     assert set(sides) == {"The shed is green.", "The shed is red."}

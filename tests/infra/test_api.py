@@ -1,4 +1,4 @@
-"""Nobody calls the API unknown, except for its health."""
+"""Nobody calls the API unknown, except for its health and its page, which hold no data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from tests.infra.templates import Assembly
 @pytest.mark.parametrize(
     ("name", "kind"), [("dreaming-prod", "JWT"), ("dreaming-dev", "AWS_IAM"), ("dreaming-local", "AWS_IAM")]
 )
-def test_every_route_but_the_health_check_is_authorized(assembly: Assembly, name: str, kind: str) -> None:
+def test_every_route_with_data_is_authorized(assembly: Assembly, name: str, kind: str) -> None:
     routes = assembly.stack(name).of_type("AWS::ApiGatewayV2::Route").values()
     assert {route["RouteKey"]: route["AuthorizationType"] for route in routes} == {
         "ANY /{proxy+}": kind,
+        "GET /brain/dashboard": "NONE",
         "GET /health": "NONE",
     }
 

@@ -8,8 +8,11 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from dreaming.beliefs.records import Kind
 from dreaming.beliefs.similarity import hash_of, probe, stored_tokens
 from dreaming.beliefs.store import find_candidates, find_same_attribute
+from dreaming.beliefs.terms.store import COMMON, ranked, recent
+from dreaming.beliefs.terms.words import looked_up, terms
 from dreaming.beliefs.words import jaccard, word_set
 from dreaming.database import Database
 from dreaming.notes.records import SliceKey, Tenant
@@ -61,6 +64,14 @@ def large(database: Database, admin: psycopg.Connection[Any], statements: list[s
                 stored = stored_tokens(text)
                 for position, token in enumerate(stored.tokens):
                     copy.write_row((slice_id, token, stored.size, position, UUID(int=number)))
+        with cursor.copy("copy belief_terms (slice_id, term, belief_id, occurrences, length) from stdin") as copy:
+            for number, text in enumerate(statements):
+                counts = terms(text)
+                for term, occurrences in counts.items():
+                    copy.write_row((slice_id, term, UUID(int=number), occurrences, sum(counts.values())))
+        length = sum(sum(terms(text).values()) for text in statements)
+        cursor.execute("insert into belief_term_statistics values (%s, %s, %s)", (slice_id, BELIEFS, length))
+        cursor.execute("analyze belief_terms")
         cursor.execute("analyze beliefs")
         cursor.execute("analyze belief_tokens")
         cursor.execute("analyze slices")
@@ -111,17 +122,25 @@ def test_candidate_search_scans_no_table_and_finds_what_brute_force_finds(
         explained: Any = Explaining(tx)
         find_candidates(explained, large, [probe(text, 0.7) for text in probed])
         find_same_attribute(explained, large, [(text.split()[0], text.split()[1]) for text in probed])
+        recent(explained, large, [Kind.FACT, Kind.DECISION], 25)
+        ranked(explained, large, [looked_up(text) for text in probed], 10)
         for plan in explained.plans:
             scanned = [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
             # Only the slices that row-level security shows, a handful, may be read whole.
             assert {node["Relation Name"] for node in scanned} <= {"slices"}
+            read = [node["Actual Rows"] for node in nodes(plan) if node["Node Type"].startswith("Index")]
+            assert max(read) <= COMMON + 1
             removed = sum(
                 node.get("Rows Removed by Filter", 0) * node["Actual Loops"]
                 for node in nodes(plan)
-                if node.get("Relation Name") != "slices"
+                if node.get("Relation Name") not in {"slices", None}
             )
             assert removed == 0
         found = find_candidates(tx, large, [probe(text, 0.7) for text in probed])
+        by_terms = ranked(tx, large, [looked_up(text) for text in probed], 10)
+    first = {row.claim: row.statement for row in reversed(by_terms)}
+    assert [first[claim] for claim in range(10)] == probed[:10]
+    assert max(sum(row.claim == claim for row in by_terms) for claim in range(len(probed))) == 10
     words = [word_set(text) for text in statements]
     for claim, text in enumerate(probed):
         mine = word_set(text)

@@ -164,7 +164,7 @@ def test_a_value_edited_by_hand_raises_and_can_be_reset(
         load_settings(tx, "acme", {})
     in_transaction(database, lambda tx: reset_setting(tx, "acme", name, **BY_MARA))
     with database.transaction(ACME) as tx:
-        assert load_settings(tx, "acme", {}).integer("batch_notes") == 10
+        assert load_settings(tx, "acme", {}).integer("batch_notes") == 40
 
 
 def test_a_value_edited_by_hand_can_be_changed(database: Database, admin: psycopg.Connection[TupleRow]) -> None:

@@ -123,5 +123,9 @@ class InvalidInput(DreamingError):
         self.remedy = remedy
 
 
+class Erased(InvalidInput):
+    """The organization was erased: nothing is taken in for it until a person lifts that."""
+
+
 class NotFound(InvalidInput):
     """What the caller names is not there, or not theirs to see; the two are never told apart."""

@@ -9,49 +9,61 @@ from traceback import format_tb
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError, ServiceError
+from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
-from dreaming import __version__
 from dreaming.api import problems
+from dreaming.api.description import describe
 from dreaming.api.door import Door, Ports
 from dreaming.api.problems import Refusal
-from dreaming.api.routes import beliefs, dream, notes, service, settings
+from dreaming.api.requests import SEALED, Application
+from dreaming.api.routes import (
+    autonomy,
+    beliefs,
+    brief,
+    conflicts,
+    conversations,
+    dashboard,
+    dream,
+    erasure,
+    fading,
+    notes,
+    service,
+    settings,
+)
 from dreaming.errors import Hold, Misconfigured
 
-_DESCRIPTION = (
-    "What Dreaming has read, believes and waits for. Every route but /health wants a caller whom API Gateway has "
-    "verified; the organization and the user come from that alone. Lists end with a `next_cursor` while there is "
-    "more. A post that is sent again with the same `Idempotency-Key` within a day is done once. Errors are problem "
-    "details (RFC 9457)."
-)
 
-
-def build(ports: Callable[[], Ports], logger: Logger) -> APIGatewayHttpResolver:
+def build(ports: Callable[[], Ports], logger: Logger) -> Application:
     """Return the application; its `resolve(event, context)` answers one request."""
-    app = APIGatewayHttpResolver(enable_validation=True)
+    app = Application()
     door = Door(app, ports)
-    for resource in (dream, notes, beliefs, settings):
+    app.use([_sealed])
+    for resource in (dream, notes, beliefs, brief, fading, conflicts, conversations, autonomy, settings, erasure, dashboard):
         resource.add(app, door)
-    service.add(app, door, description=lambda: openapi(app))
+    service.add(app, door, description=lambda: describe(app))
     _add_errors(app, logger)
     return app
 
 
-def openapi(app: APIGatewayHttpResolver) -> str:
-    """Return the description of all routes, as OpenAPI 3.1 in JSON."""
-    return app.get_openapi_json_schema(title="Dreaming", version=__version__, description=_DESCRIPTION)
+def _sealed(app: APIGatewayHttpResolver, next_middleware: NextMiddleware) -> Response[object]:
+    """Let no answer stay in a cache or be taken for what it is not, unless its route says otherwise."""
+    response: Response[object] = next_middleware(app)
+    for name, value in SEALED.items():
+        response.headers.setdefault(name, value)
+    return response
 
 
-def _add_errors(app: APIGatewayHttpResolver, logger: Logger) -> None:
+def _add_errors(app: Application, logger: Logger) -> None:
     def answer(refused: Refusal) -> Response[str]:
         body = refused.body(logger.get_correlation_id())
-        return Response(refused.status, problems.CONTENT_TYPE, body, headers=refused.headers)
+        return Response(refused.status, problems.CONTENT_TYPE, body, headers={**SEALED, **refused.headers})
 
     def invalid(error: RequestValidationError) -> Response[str]:
         return answer(problems.invalid_request([(one["loc"], one["msg"]) for one in error.errors()]))
 
     def unknown(_error: NotFoundError) -> Response[str]:
-        return answer(Refusal(HTTPStatus.NOT_FOUND, "no such route"))
+        return _no_route(app, answer)
 
     def refused(error: ServiceError) -> Response[str]:
         return answer(Refusal(HTTPStatus(error.status_code)))
@@ -76,3 +88,13 @@ def _add_errors(app: APIGatewayHttpResolver, logger: Logger) -> None:
         (Exception, failed),
     ):
         app.exception_handler(kind)(handler)
+
+
+def _no_route(app: Application, answer: Callable[[Refusal], Response[str]]) -> Response[str]:
+    methods = app.methods()
+    if not methods:
+        return answer(Refusal(HTTPStatus.NOT_FOUND, "no such route"))
+    allow = {"Allow": ", ".join(methods)}
+    if app.current_event.http_method == "OPTIONS":
+        return Response(HTTPStatus.NO_CONTENT, headers={**SEALED, **allow})
+    return answer(Refusal(HTTPStatus.METHOD_NOT_ALLOWED, headers=allow))

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from pydantic import BaseModel
 
 from dreaming.api.idempotency.service import HEADER, once
 from dreaming.api.identity import Identity, IdentityRules, NotAllowed, identify
+from dreaming.api.overview.service import Overview
 from dreaming.api.service import Reader
 from dreaming.database import Database, Role, Transaction
 from dreaming.errors import InvalidInput, Misconfigured
@@ -21,6 +22,9 @@ from dreaming.models.keys import KeyResolver
 from dreaming.notes.records import Scope, SliceKey, Tenant
 from dreaming.settings.resolution import Settings, resolve
 from dreaming.settings.service import load_settings
+
+if TYPE_CHECKING:
+    from dreaming.models.protocols import Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,11 @@ class Caller:
         """What reads for the caller."""
         return Reader(self.database, self.tenant, self.environment, self.now)
 
+    @property
+    def overview(self) -> Overview:
+        """What looks over the caller's slices."""
+        return Overview(self.database, self.tenant, self.environment, self.now)
+
     def slice_key(self, scope: Scope) -> SliceKey:
         """Return the caller's slice of a scope; a private one is the caller's own.
 
@@ -79,6 +88,15 @@ class Caller:
     def settings(self, tx: Transaction) -> Settings:
         """Return the settings in force for the caller's organization."""
         return load_settings(tx, self.tenant.org_id, self.environment)
+
+    def embedder(self, settings: Settings, org_id: str, name: str | None = None) -> Embedder | None:
+        """Return the embedder that the settings ask for, or the one that made the vectors of a name.
+
+        None where there is none, or it is out of reach.
+        """
+        from dreaming.models.selection import embedder  # noqa: PLC0415 - only where used
+
+        return embedder(settings, org_id, self.keys, name=name)
 
     def require_administrator(self) -> None:
         """Raise `NotAllowed` unless the caller may change what holds for the whole organization."""
@@ -97,6 +115,13 @@ class Door:
         self._app = app
         self._ports = ports
 
+    def deployment(self) -> Settings:
+        """Return the deployment's own settings, which hold for everybody; raises `Misconfigured`."""
+        try:
+            return resolve(self._ports().environment, {})
+        except InvalidInput as error:
+            raise Misconfigured(str(error)) from error
+
     def caller(self) -> Caller:
         """Return who calls.
 
@@ -105,10 +130,7 @@ class Door:
             NotAllowed: nothing verified names an organization.
         """
         ports = self._ports()
-        try:
-            settings = resolve(ports.environment, {})
-        except InvalidInput as error:
-            raise Misconfigured(str(error)) from error
+        settings = self.deployment()
         rules = IdentityRules(
             org_claim=settings.text("api_org_claim"),
             user_claim=settings.text("api_user_claim"),

@@ -8,12 +8,13 @@ from typing import NoReturn
 
 from aws_lambda_powertools import Logger
 
-from dreaming.api.application import build, openapi
+from dreaming.api.application import build
+from dreaming.api.description import describe
 
 
 def document() -> str:
     """Return the description, with sorted names so that a change shows as few lines."""
-    described = json.loads(openapi(build(_nothing, Logger(service="openapi"))))
+    described = json.loads(describe(build(_nothing, Logger(service="openapi"))))
     return json.dumps(described, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from dreaming.beliefs.records import Belief, Kind, Source, SourceEnd
+from dreaming.beliefs.relationships.records import RelationshipReading
 from dreaming.notes.records import NoteCounters, NoteState, Slice
 from dreaming.passes.records import RunStatus
 
@@ -123,7 +124,10 @@ class BeliefPage:
 
 @dataclass(frozen=True, slots=True)
 class NoteReading:
-    """The note behind a source, at the version that the source quotes; `state` is the note's today."""
+    """The note behind a source, at the version that the source quotes; `state` is the note's today.
+
+    `conversation_id` is the captured conversation that the note was made of, where it was.
+    """
 
     note_id: UUID
     source: str
@@ -133,6 +137,7 @@ class NoteReading:
     version: int
     current_version: int
     state: NoteState
+    conversation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a belief is believed: its sources from the earliest, its arithmetic, history and conflicts.
+    """Why a belief is believed: its sources from the earliest, arithmetic, relationships, history, conflicts.
 
     `arithmetic` is None when no source counts any more.
     """
@@ -201,6 +206,7 @@ class Explanation:
     sources: tuple[SourceReading, ...]
     history: tuple[dict[str, Any], ...]
     conflicts: tuple[ConflictReading, ...]
+    relationships: tuple[RelationshipReading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ from dreaming.api.records import (
     SliceStatus,
 )
 from dreaming.api.rules import arithmetic
+from dreaming.api.timelines import store as timelines_store
+from dreaming.api.timelines.store import ReviewRow, SuccessionRow
+from dreaming.beliefs.relationships import store as relationships_store
 from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.service import ageing
 from dreaming.beliefs.store import history
@@ -112,7 +115,8 @@ class Reader:
         """
         _check_limit(limit)
         _check_filter(wanted)
-        now, after = (self.now, None) if cursor is None else _place_of(cursor)
+        moment = wanted.as_of or wanted.believed_at or self.now
+        now, after = (moment, None) if cursor is None else _place_of(cursor)
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
             if found is None:
@@ -150,7 +154,24 @@ class Reader:
                         tx, found.slice_id, belief_id=found.belief.belief_id, limit=_MOST_CONFLICTS
                     )
                 ),
+                relationships=tuple(
+                    relationships_store.read_of_belief(
+                        tx, slice_id, belief.belief_id, ageing=self._ageing(tx), now=self.now, limit=_MOST_CONFLICTS
+                    )
+                ),
             )
+
+    def succession(self, slice_id: int, belief_id: UUID) -> list[SuccessionRow]:
+        """Return the line of succession that a belief is on, in order of time; none when nothing bears upon it."""
+        with self._transaction() as tx:
+            return timelines_store.read_succession(tx, slice_id, belief_id)
+
+    def reviews(self, key: SliceKey, *, limit: int) -> list[ReviewRow]:
+        """Return the pairs of a slice's beliefs that need a person, the undecidable before the open."""
+        _check_limit(limit)
+        with self._transaction() as tx:
+            found = notes_store.find_slice(tx, key)
+            return [] if found is None else timelines_store.read_reviews(tx, found.slice_id, limit)
 
     def corroborated(self, key: SliceKey, *, limit: int) -> list[BeliefReading]:
         """Return the live beliefs of a slice that the most origins support, at least two."""
@@ -232,12 +253,15 @@ def _recount(database: Database, slice_: Slice) -> Recount:
         counted = store.count_beliefs(tx, slice_.slice_id)
         kept = store.read_belief_counters(tx, slice_.slice_id)
         quotes, wrong_quotes = store.count_quotes(tx, slice_.slice_id)
+        counted_ageing = relationships_store.count(tx, slice_.slice_id)
+        kept_ageing = relationships_store.read_counters(tx, slice_.slice_id)
     pairs = [
         (f"notes {name}", getattr(kept_notes, name), getattr(counted_notes, name))
         for name in type(kept_notes).__dataclass_fields__
     ]
     pairs += [(f"beliefs {kind.value}", kept.by_kind[kind], counted.by_kind[kind]) for kind in counted.by_kind]
     pairs.append(("beliefs archived", kept.archived, counted.archived))
+    pairs += [(name.replace("_", " "), kept_ageing[name], number) for name, number in counted_ageing.items()]
     return Recount(slice_, tuple(pair for pair in pairs if pair[1] != pair[2]), quotes, wrong_quotes)
 
 

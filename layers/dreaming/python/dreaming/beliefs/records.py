@@ -45,6 +45,15 @@ class ArchiveReason(StrEnum):
     PERSON = "person"
     SUPERSEDED = "superseded"
     SOURCELESS = "sourceless"
+    MERGED = "merged"
+    REJECTED = "rejected"
+
+
+class Provenance(StrEnum):
+    """Who answers for a belief: the model that read its notes, or a person who confirmed it."""
+
+    MODEL = "model_inference"
+    PERSON = "person"
 
 
 class SourceType(StrEnum):
@@ -88,7 +97,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A belief as its row holds it: the fold of its sources, and whether it is archived."""
+    """A belief as its row holds it: the fold of its sources, and whether it is archived.
+
+    `warned_at` is when its fading was announced; new evidence takes that back.
+    """
 
     belief_id: UUID
     kind: Kind
@@ -111,6 +123,8 @@ class Belief:
     created_at: datetime
     archived_at: datetime | None = None
     archive_reason: ArchiveReason | None = None
+    provenance: Provenance = Provenance.MODEL
+    warned_at: datetime | None = None
 
     @property
     def live(self) -> bool:
@@ -129,6 +143,9 @@ class BeliefEvent(StrEnum):
     ARCHIVED = "archived"
     RESTORED = "restored"
     CONFIRMED = "confirmed"
+    WARNED = "warned"
+    MERGED = "merged"
+    UNMERGED = "unmerged"
 
 
 @dataclass(frozen=True, slots=True)

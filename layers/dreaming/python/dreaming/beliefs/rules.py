@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import log2
 
-from dreaming.beliefs.records import DecayClass, Importance, Kind, Source, SourceType
+from dreaming.beliefs.records import DecayClass, Importance, Kind, Provenance, Source, SourceType
 from dreaming.notes.records import Trust
 
 CORROBORATION_STEP = 0.02
@@ -25,11 +25,15 @@ _IMPORTANCE_ORDER = {importance: rank for rank, importance in enumerate(Importan
 
 @dataclass(frozen=True, slots=True)
 class Ageing:
-    """The half-lives of the two ageing decay classes, and the aged confidence at which one fades."""
+    """The half-lives of the two ageing decay classes, and the aged confidence at which one fades.
+
+    `warn_ahead`: how long before it fades an important belief is announced.
+    """
 
     slow_half_life: timedelta = timedelta(days=180)
     fast_half_life: timedelta = timedelta(days=21)
     archive_threshold: float = 0.05
+    warn_ahead: timedelta = timedelta(days=7)
 
     def half_life(self, decay_class: DecayClass) -> timedelta | None:
         """The half-life of `decay_class`, or None for `permanent`."""
@@ -53,6 +57,7 @@ class Folded:
     importance: Importance
     decay_class: DecayClass
     trust: Trust
+    provenance: Provenance
     subject: str | None
     attribute: str | None
     value: str | None
@@ -75,6 +80,7 @@ def fold(sources: Iterable[Source]) -> Folded | None:
     - wording, kind, decay class, subject and validity: those of the claim that gives the base, or
       of the earliest claim when the base is a confirmation;
     - importance: the highest among the trusted claims, else among all;
+    - provenance: a person's as long as one confirms it;
     - `confirmed_at`: the latest evidence; `first_seen_at`: the earliest.
 
     A source's time and claim were bounded when it was recorded: none is later than that moment.
@@ -95,6 +101,7 @@ def fold(sources: Iterable[Source]) -> Folded | None:
         importance=max((source.importance for source in claims), key=_IMPORTANCE_ORDER.__getitem__),
         decay_class=leading.decay_class,
         trust=leading.trust,
+        provenance=Provenance.PERSON if _confirmed(ordered) else Provenance.MODEL,
         subject=leading.subject,
         attribute=leading.attribute,
         value=leading.value,
@@ -107,9 +114,13 @@ def fold(sources: Iterable[Source]) -> Folded | None:
 
 
 def _base(leading: Source, sources: Iterable[Source]) -> float:
-    if any(source.source_type is SourceType.CONFIRMATION for source in sources):
+    if _confirmed(sources):
         return 1.0
     return leading.confidence if leading.trust is Trust.TRUSTED else min(UNTRUSTED_CAP, leading.confidence)
+
+
+def _confirmed(sources: Iterable[Source]) -> bool:
+    return any(source.source_type is SourceType.CONFIRMATION for source in sources)
 
 
 def aged(confidence: float, confirmed_at: datetime, half_life: timedelta | None, now: datetime) -> float:

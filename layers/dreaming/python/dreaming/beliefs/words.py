@@ -90,6 +90,7 @@ def tokens(statement: str) -> Iterator[str]:
             yield token.strip("_") or token
 
 
+@lru_cache(maxsize=16384)  # the same statements come up again and again in a batch
 def fold(statement: str) -> str:
     """Return the text two statements share exactly when they differ only in form.
 

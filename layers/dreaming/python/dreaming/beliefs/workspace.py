@@ -11,16 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from dreaming.beliefs.records import (
     ArchiveReason,
     Belief,
     BeliefEvent,
+    DecayClass,
     HistoryEntry,
     Source,
     SourceEnd,
     SourceRecord,
+    SourceType,
 )
 from dreaming.beliefs.rules import Ageing, Folded, fades_at, fold
 from dreaming.identifiers import NewId
@@ -49,7 +52,10 @@ class _Worked:
 
 @dataclass(frozen=True, slots=True)
 class BeliefChanges:
-    """What a workspace leaves to be written; `counters` are differences of `slice_counters` columns."""
+    """What a workspace leaves to be written; `counters` are differences of `slice_counters` columns.
+
+    `ageing`: what every `fades_at` here was computed under.
+    """
 
     created: tuple[Belief, ...]
     updated: tuple[Belief, ...]
@@ -58,6 +64,25 @@ class BeliefChanges:
     ended_sources: tuple[tuple[UUID, SourceEnd], ...]
     history: tuple[HistoryEntry, ...]
     counters: Mapping[str, int]
+    ageing: Ageing
+
+    @property
+    def flipped(self) -> tuple[UUID, ...]:
+        """The beliefs that were archived or restored."""
+        events = {BeliefEvent.ARCHIVED, BeliefEvent.RESTORED}
+        return tuple(dict.fromkeys(entry.belief_id for entry in self.history if entry.event in events))
+
+    @property
+    def next_moment(self) -> datetime | None:
+        """The least moment at which the decay pass may have something to do for what is written here."""
+        fading = [one.fades_at for one in (*self.created, *self.updated) if one.live and one.fades_at is not None]
+        return min(fading) - self.ageing.warn_ahead if fading else None
+
+    @property
+    def concern_vectors(self) -> bool:
+        """Whether a statement may lack its vector now, or a belief rest on a source that is not to be embedded."""
+        restored = any(entry.event is BeliefEvent.RESTORED for entry in self.history)
+        return restored or bool(self.created or self.reworded or self.added_sources)
 
 
 class Workspace:
@@ -92,6 +117,12 @@ class Workspace:
         if current is None:
             raise KeyError(belief_id)
         return current
+
+    def sources(self) -> Iterator[tuple[UUID, Source]]:
+        """Yield every live source with its belief's id."""
+        for belief_id, worked in self._worked.items():
+            for source in worked.sources.values():
+                yield belief_id, source
 
     def create(self, source: Source, *, model: str | None, prompt_version: str | None) -> UUID:
         """Make a belief of one source and return its id."""
@@ -130,6 +161,54 @@ class Workspace:
                 self._end(worked, source, reason)
                 worked.pending.append((BeliefEvent.SOURCE_ENDED, source.source_id, {"reason": reason.value}))
 
+    def confirm(self, belief_id: UUID, source: Source, evidence: Evidence) -> None:
+        """Add a person's confirmation; an earlier one of the same origin gives way to it."""
+        worked = self._worked[belief_id]
+        for earlier in [one for one in worked.sources.values() if _is_confirmation(one, source.origin)]:
+            self._end(worked, earlier, SourceEnd.EDITED)
+        self._add(worked, SourceRecord(belief_id, source, None, None))
+        worked.pending.append((BeliefEvent.CONFIRMED, source.source_id, evidence))
+
+    def archive(self, belief_id: UUID, reason: ArchiveReason, evidence: Evidence) -> None:
+        """Take the belief out of sight; one that is archived already only changes its reason."""
+        self.refold()
+        before = self[belief_id]
+        self._replace(belief_id, archived_at=before.archived_at or self._now, archive_reason=reason)
+        self._tell(belief_id, BeliefEvent.ARCHIVED, {**evidence, "reason": reason.value})
+
+    def restore(self, belief_id: UUID, evidence: Evidence) -> None:
+        """Bring the belief back into sight, whatever had archived it."""
+        if self.renew(belief_id).live:
+            return
+        self._replace(belief_id, archived_at=None, archive_reason=None, warned_at=None)
+        self._tell(belief_id, BeliefEvent.RESTORED, evidence)
+
+    def touch(self, belief_id: UUID, event: BeliefEvent | None = None, evidence: Evidence | None = None) -> None:
+        """Let the belief be folded anew after its sources were moved in the database."""
+        worked = self._worked[belief_id]
+        worked.touched = True
+        if event is not None:
+            worked.pending.append((event, None, evidence or {}))
+
+    def split(self, belief_id: UUID, source_id: UUID) -> UUID:
+        """Give a stored source a new belief and return its id; the caller moves the source's row there."""
+        worked = self._worked[belief_id]
+        source = worked.sources.pop(source_id)
+        made = self._new_id()
+        self._worked[made] = _Worked(None, None, {source_id: source}, touched=True)
+        self._worked[made].pending.append((BeliefEvent.CREATED, source_id, {"from": str(belief_id)}))
+        self.touch(belief_id, BeliefEvent.UNMERGED, {"from": str(made)})
+        return made
+
+    def renew(self, belief_id: UUID) -> Belief:
+        """Fold the belief anew although no source changed: an archived row's moment of fading may be of old.
+
+        One that had faded and has not under the half-lives of today comes back by that alone.
+        """
+        self._worked[belief_id].touched = True
+        self.refold()
+        return self[belief_id]
+
     def refold(self) -> tuple[UUID, ...]:
         """Fold every touched belief anew; return the ids of those whose wording changed."""
         reworded = []
@@ -146,8 +225,8 @@ class Workspace:
         self.refold()
         pairs = [(worked.stored, worked.current) for worked in self._worked.values() if worked.current is not None]
         kept = [(stored, current) for stored, current in pairs if stored is not None]
-        counters = Counter(_counter(current) for _, current in pairs)
-        counters.subtract(_counter(stored) for stored, _ in kept)
+        counters = Counter(name for _, current in pairs for name in _counters(current))
+        counters.subtract(name for stored, _ in kept for name in _counters(stored))
         return BeliefChanges(
             created=tuple(current for stored, current in pairs if stored is None),
             updated=tuple(current for stored, current in kept if stored != current),
@@ -156,6 +235,7 @@ class Workspace:
             ended_sources=tuple((key, end) for key, end in self._ended.items() if key not in self._added),
             history=tuple(self._history),
             counters={name: change for name, change in counters.items() if change},
+            ageing=self._ageing,
         )
 
     def _add(self, worked: _Worked, record: SourceRecord) -> None:
@@ -168,10 +248,23 @@ class Workspace:
         worked.touched = True
         self._ended[source.source_id] = reason
 
+    def _replace(self, belief_id: UUID, **changes: Any) -> None:
+        self._worked[belief_id].current = replace(self[belief_id], **changes)
+
+    def _tell(self, belief_id: UUID, event: BeliefEvent, detail: Evidence, source_id: UUID | None = None) -> None:
+        after = self[belief_id]
+        self._history.append(
+            HistoryEntry(
+                belief_id, event, after.confidence, after.confirmed_at, after.statement, source_id, dict(detail)
+            )
+        )
+
     def _refold_one(self, belief_id: UUID, worked: _Worked) -> None:
         folded = fold(worked.sources.values())
         before = worked.current
         worked.current = after = self._row(belief_id, before, folded)
+        if not after.live or any(event in _NEW_EVIDENCE for event, _, _ in worked.pending):
+            self._replace(belief_id, warned_at=None)
         events = list(worked.pending)
         if before is not None and before.statement != after.statement:
             events.append((BeliefEvent.REWORDED, None, {"before": before.statement}))
@@ -180,11 +273,7 @@ class Workspace:
         if before is not None and not before.live and after.live:
             events.append((BeliefEvent.RESTORED, None, {}))
         for event, source_id, detail in events:
-            self._history.append(
-                HistoryEntry(
-                    belief_id, event, after.confidence, after.confirmed_at, after.statement, source_id, dict(detail)
-                )
-            )
+            self._tell(belief_id, event, detail, source_id)
         worked.pending.clear()
         worked.touched = False
 
@@ -220,11 +309,13 @@ class Workspace:
             valid_from=folded.valid_from,
             valid_until=folded.valid_until,
             trust=folded.trust,
+            provenance=folded.provenance,
             sources=folded.sources,
             origins=folded.origins,
             created_at=before.created_at if before else self._now,
             archived_at=archived_at,
             archive_reason=reason_kept,
+            warned_at=before.warned_at if before else None,
         )
 
     def _archive(self, before: Belief | None, fades: datetime | None) -> tuple[datetime | None, ArchiveReason | None]:
@@ -235,6 +326,13 @@ class Workspace:
         if before.archive_reason is ArchiveReason.FADED and not faded:
             return None, None
         return before.archived_at, before.archive_reason
+
+
+_NEW_EVIDENCE = frozenset({BeliefEvent.CORROBORATED, BeliefEvent.SOURCE_REPLACED, BeliefEvent.CONFIRMED})
+
+
+def _is_confirmation(source: Source, origin: str) -> bool:
+    return source.source_type is SourceType.CONFIRMATION and source.origin == origin
 
 
 def _of_note(sources: Iterable[Source], note_id: UUID | None) -> Source | None:
@@ -248,5 +346,9 @@ def _same_claim(left: Source, right: Source) -> bool:
     return replace(left, source_id=right.source_id) == right
 
 
-def _counter(belief: Belief) -> str:
-    return f"beliefs_{belief.kind.value}" if belief.live else "beliefs_archived"
+def _counters(belief: Belief) -> tuple[str, ...]:
+    """The counters of the slice in which the belief counts."""
+    if not belief.live:
+        return ("beliefs_archived",)
+    kind = f"beliefs_{belief.kind.value}"
+    return (kind,) if belief.decay_class is DecayClass.PERMANENT else (kind, "beliefs_ageing")

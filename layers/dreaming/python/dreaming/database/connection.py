@@ -45,6 +45,7 @@ class Role(StrEnum):
     WORKER = "dreaming_worker"
     API = "dreaming_api"
     PLANNER = "dreaming_planner"
+    ERASER = "dreaming_eraser"
 
 
 class Database:

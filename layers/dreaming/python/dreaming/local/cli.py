@@ -20,6 +20,8 @@ from dreaming.local.commands.command import shared_options, write_examples
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "Consolidate this repository's history and a sample month of notes."),
+    "up": ("up", "Run the whole system here: passes, API and page."),
+    "dashboard": ("up", "Serve the page and the API, without running the passes."),
     "ingest": ("ingest", "Bring in notes: a git history, transcripts, JSON lines."),
     "run": ("drain", "Start what is due, as the schedule does."),
     "drain": ("drain", "Start what is due and work until nothing waits."),
@@ -27,8 +29,23 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "beliefs": ("beliefs", "List and search what is believed."),
     "why": ("why", "Show the quotes, notes and arithmetic behind a belief."),
     "explain": ("explain", "Show why two statements are one belief, or are not."),
+    "fading": ("fading", "Show what fades in the weeks to come."),
+    "decay": ("decay", "Archive what has faded, or show what would be."),
+    "confirm": ("archive", "Vouch for beliefs as of now."),
+    "archive": ("archive", "Take beliefs out of sight, whatever notes say."),
+    "restore": ("archive", "Bring back what has faded or was archived."),
+    "embeddings": ("embeddings", "Which vectors there are, which are missing, and why."),
+    "converse": ("converse", "Capture conversations from transcripts."),
+    "recall": ("recall", "Find past conversations from a paraphrase."),
+    "brief": ("brief", "Tell what is believed now, in few words."),
+    "conflicts": ("conflicts", "Show what contradicts itself side by side, and decide it."),
+    "unmerge": ("unmerge", "Take back a merge of two beliefs, or the match of one source."),
     "retired": ("retired", "List notes that were given up, and retry them."),
+    "reconsolidate": ("reconsolidate", "Read notes again, after a change of the model."),
     "withdraw": ("withdraw", "Let notes that are gone upstream stop counting."),
+    "erase": ("erase", "Erase a note, an owner's data or an organization for good."),
+    "export": ("export", "Write out everything held on an owner, or in a slice."),
+    "autonomy": ("autonomy", "What agents have earned, and why; their actions; what they may do."),
     "settings": ("settings", "Show and change settings, enrolment and consent."),
     "doctor": ("doctor", "Check the installation and recount the counters."),
     "evaluate": ("evaluate", "Measure quality on labelled sets."),
@@ -58,7 +75,7 @@ class Exit(IntEnum):
 
 _CODES_HELP = (
     "0 done, 1 unexpected error, 2 bad usage or input, 3 misconfigured, 4 held or unavailable, "
-    "5 problems found by doctor or goals missed by evaluate, 130 interrupted."
+    "5 problems found by doctor, goals missed by evaluate or a risk denied by autonomy check, 130 interrupted."
 )
 
 

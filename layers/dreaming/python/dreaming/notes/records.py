@@ -124,7 +124,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class IngestCounts:
-    """What became of the notes of one ingest; the fields add up to the notes handed in."""
+    """What became of the notes of one ingest; the fields add up to the notes handed in.
+
+    `skipped`: erased before, and kept out until somebody lifts that.
+    """
 
     created: int = 0
     edited: int = 0

@@ -7,6 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 from dreaming.database import Database, Transaction
+from dreaming.erasure.tombstones.service import erased_notes
+from dreaming.errors import Erased
 from dreaming.identifiers import NewId
 from dreaming.notes import store
 from dreaming.notes.preparation import fold, prepare
@@ -34,7 +36,8 @@ def ingest(
     version at a new sequence and waits again, its failures forgotten; a withdrawn one is reinstated
     that way even with the same content. Of several posts of one note in `notes` the last is stored
     and the others count as unchanged. Changed metadata alone is stored without a new version. A time
-    in the future is kept.
+    in the future is kept. A note that was erased is skipped, and so is every note of an organization
+    that was.
 
     Raises:
         InvalidInput: a note cannot be stored; nothing was written.
@@ -57,8 +60,13 @@ def ingest_prepared(
     The slice stays locked until that transaction ends, so the sequences of a slice are committed in
     their order and a cursor never steps over one that commits late.
     """
-    slice_id = store.create_slice(tx, key).slice_id
-    store.lock_slice(tx, slice_id)
+    handed_in = len(notes)
+    try:
+        slice_id = _locked_slice(tx, key)
+    except Erased:
+        return IngestCounts(skipped=handed_in)
+    erased = erased_notes(tx, key, [(note.source, note.external_id) for note in notes])
+    notes = [note for note in notes if (note.source, note.external_id) not in erased]
     stored = store.find_stored(tx, slice_id, notes)
     known = [(note, stored.get((note.source, note.external_id))) for note in notes]
     replaced = {
@@ -94,7 +102,16 @@ def ingest_prepared(
         edited=len(replaced) - reinstated,
         reinstated=reinstated,
         unchanged=len(notes) - len(written),
+        skipped=handed_in - len(notes),
     )
+
+
+def _locked_slice(tx: Transaction, key: SliceKey) -> int:
+    """Return the slice, locked; one that was erased while we waited for it is made anew."""
+    while True:
+        slice_id = store.create_slice(tx, key).slice_id
+        if store.lock_slice(tx, slice_id):
+            return slice_id
 
 
 def retry_retired(database: Database, key: SliceKey, note_ids: Sequence[UUID] | None, *, now: datetime) -> int:

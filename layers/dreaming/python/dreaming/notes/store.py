@@ -15,6 +15,8 @@ from typing import Any
 from uuid import UUID
 
 from dreaming.database import Transaction
+from dreaming.erasure.tombstones import store as tombstones
+from dreaming.errors import Erased
 from dreaming.notes.records import (
     Note,
     NoteCounters,
@@ -41,10 +43,16 @@ def find_slice(tx: Transaction, key: SliceKey) -> Slice | None:
 
 
 def create_slice(tx: Transaction, key: SliceKey) -> Slice:
-    """Return the slice of `key`, making it with its belief lock and its counters when it is missing."""
+    """Return the slice of `key`, making it with its belief lock and its counters when it is missing.
+
+    Raises:
+        Erased: the organization was erased, and nothing of it is to come back.
+    """
     found = find_slice(tx, key)
     if found is not None:
         return found
+    if not tombstones.require_open(tx, key.org_id):
+        raise Erased("org_id", "was erased", "let it in again first: dream erase lift-organization")
     # Of two transactions that create it at once, the second waits here for the first.
     tx.execute(
         "insert into slices (org_id, scope, owner_user_id) values (%s, %s, %s) on conflict do nothing",
@@ -58,10 +66,10 @@ def create_slice(tx: Transaction, key: SliceKey) -> Slice:
     return found
 
 
-def lock_slice(tx: Transaction, slice_id: int) -> None:
-    """Make this transaction the only one that hands out sequences in the slice."""
+def lock_slice(tx: Transaction, slice_id: int) -> bool:
+    """Make this transaction the only one that hands out sequences in the slice; False when it was erased."""
     # Not "for update", which would wait for every transaction that refers to the slice by a foreign key.
-    tx.execute("select from slices where slice_id = %s for no key update", (slice_id,))
+    return tx.execute("select from slices where slice_id = %s for no key update", (slice_id,)).rowcount == 1
 
 
 def hand_out_sequences(tx: Transaction, slice_id: int, count: int) -> range:

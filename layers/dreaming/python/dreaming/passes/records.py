@@ -19,7 +19,12 @@ Clock = Callable[[], datetime]
 
 
 PASS_FUNCTIONS: Mapping[str, str] = {
+    "synthesis": "synthesize",
     "consolidation": "consolidate",
+    "embedding": "embed",
+    "contradictions": "resolve_contradictions",
+    "decay": "decay",
+    "autonomy": "score_autonomy",
 }
 """The function of each pass, in the order in which one feeds the next."""
 

@@ -13,8 +13,9 @@ from psycopg.rows import dict_row
 from dreaming.api.records import ConflictReading, Evidence, NoteReading, RunReading, SourceReading
 from dreaming.api.rules import context_after, context_before
 from dreaming.api.store import runs_by_id
-from dreaming.beliefs.records import Belief, DecayClass, Kind, SourceEnd
-from dreaming.beliefs.rules import MAX_HALVINGS, Ageing
+from dreaming.beliefs.ageing import store as ageing_store
+from dreaming.beliefs.records import Belief, Kind, SourceEnd
+from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.store import belief_from_row, source_from_row
 from dreaming.database import Transaction
 from dreaming.notes.records import NoteState
@@ -29,7 +30,7 @@ _READ_CHARACTERS = CONTEXT_CHARACTERS + 512
 
 _BELIEF_COLUMNS = """belief_id, kind, statement, confidence, confirmed_at, first_seen_at, importance, decay_class,
     fades_at, subject, attribute, value, multi_valued, valid_from, valid_until, trust, sources, origins, created_at,
-    archived_at, archive_reason"""
+    archived_at, archive_reason, provenance, warned_at"""
 
 
 _SOURCE_COLUMNS = """s.source_id, s.source_type, s.origin, s.trust, s.occurred_at, s.sequence, s.statement,
@@ -37,15 +38,7 @@ _SOURCE_COLUMNS = """s.source_id, s.source_type, s.origin, s.trust, s.occurred_a
     s.valid_until, s.note_id, s.note_version, s.quote, s.quote_start, s.quote_end"""
 
 
-# The same formula as `dreaming.beliefs.rules.aged`, which a test holds against it.
-_AGED = """
-    confidence * case decay_class
-        when 'slow_decay' then power(0.5, least(greatest(
-            extract(epoch from %(now)s::timestamptz - confirmed_at)::float8 / %(slow)s, 0), %(halvings)s))
-        when 'fast_decay' then power(0.5, least(greatest(
-            extract(epoch from %(now)s::timestamptz - confirmed_at)::float8 / %(fast)s, 0), %(halvings)s))
-        else 1 end
-"""
+AGED = "aged(confidence, confirmed_at, half_life_of(decay_class, %(slow)s, %(fast)s), %(now)s)"
 
 
 _IMPORTANCE = "array_position(array['low', 'normal', 'high', 'critical'], importance)"
@@ -69,12 +62,18 @@ _WITH_EVIDENCE = f"""
 
 @dataclass(frozen=True, slots=True)
 class BeliefFilter:
-    """Which beliefs of a slice are listed; `words` must all occur in the statement, in any case."""
+    """Which beliefs of a slice are listed; `words` must all occur in the statement, in any case.
+
+    `as_of`: what held at that time, by all that is known today. `believed_at`: what was in sight then, by
+    what was known at that time.
+    """
 
     words: tuple[str, ...] = ()
     kind: Kind | None = None
     min_confidence: float = 0.0
     archived: bool = False
+    as_of: datetime | None = None
+    believed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +108,24 @@ def list_beliefs(
 ) -> list[BeliefRow]:
     """Return beliefs by aged confidence, then importance, then the latest confirmation.
 
-    Reads every belief of the slice that is live (or archived, when asked for), so it is exact, and
-    its cost grows with their number.
+    It is exact: words and kinds are looked for in every belief of the slice. Without them only those are
+    aged that can be among the first.
     """
+    floor = None
+    if not (wanted.words or wanted.kind or wanted.archived or wanted.as_of or wanted.believed_at):
+        floor = ageing_store.page_floor(tx, slice_id, ageing, now=now, limit=limit, below=after.aged if after else None)
     query = f"""
         with aged as (
-            select *, {_AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            select *, {AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
             from beliefs
-            where slice_id = %(slice)s and (archived_at is not null) = %(archived)s
+            where slice_id = %(slice)s and {in_sight(wanted)} and {_REACHES if floor else "true"}
               and (%(kind)s::text is null or kind = %(kind)s)
               and not exists (
                   select from unnest(%(words)s::text[]) as word where strpos(lower(statement), lower(word)) = 0
               )
         ), page as (
             select * from aged
-            where aged_confidence >= %(min_confidence)s
+            where {"aged_confidence >= %(min_confidence)s" if wanted.min_confidence else "true"}
               and (%(after_id)s::uuid is null
                    or (aged_confidence, importance_rank, confirmed_at, belief_id)
                       < (%(after_aged)s::float8, %(after_rank)s::int, %(after_at)s::timestamptz, %(after_id)s::uuid))
@@ -136,6 +138,8 @@ def list_beliefs(
     parameters = {
         "slice": slice_id,
         "archived": wanted.archived,
+        "as_of": wanted.as_of,
+        "believed_at": wanted.believed_at,
         "kind": wanted.kind.value if wanted.kind else None,
         "words": list(wanted.words),
         "min_confidence": wanted.min_confidence,
@@ -144,24 +148,82 @@ def list_beliefs(
         "after_rank": after.importance if after else None,
         "after_at": after.confirmed_at if after else None,
         "limit": limit,
-        **_ageing_parameters(ageing, now),
+        "floor": floor.aged if floor else None,
+        "slow_from": floor.slow_from if floor else None,
+        "fast_from": floor.fast_from if floor else None,
+        **ageing_parameters(ageing, now),
     }
     with tx.cursor(row_factory=dict_row) as cursor:
         return [_belief_row(row) for row in cursor.execute(query, parameters)]
+
+
+_REACHES = """(
+    decay_class = 'slow_decay' and fades_at >= %(slow_from)s or decay_class = 'fast_decay' and fades_at >= %(fast_from)s
+    or fades_at is null and confidence >= %(floor)s)"""
+"""Of a live row of `beliefs`: its aged confidence can be the floor of a page or more."""
+
+_HELD = """
+    (archive_reason is null or archive_reason in ('superseded', 'rejected', 'faded'))
+    and case when exists (
+            select from timelines t where t.slice_id = beliefs.slice_id and t.belief_id = beliefs.belief_id)
+        then exists (
+            select from timelines t where t.slice_id = beliefs.slice_id and t.belief_id = beliefs.belief_id
+              and t.standing <> 'rejected' and t.holds_from <= %(as_of)s
+              and (t.holds_until is null or t.holds_until > %(as_of)s))
+        else coalesce(valid_from, first_seen_at) <= %(as_of)s and (valid_until is null or valid_until > %(as_of)s)
+        end
+"""
+"""Of a row of `beliefs`: it held at the moment `as_of`."""
+
+_BELIEVED = """
+    coalesce((
+        select h.event from belief_history h
+        where h.slice_id = beliefs.slice_id and h.belief_id = beliefs.belief_id and h.happened_at <= %(believed_at)s
+          and h.event in ('created', 'archived', 'restored')
+        order by h.history_id desc limit 1), 'archived') <> 'archived'
+"""
+"""Of a row of `beliefs`: it was in sight at the moment `believed_at`."""
+
+
+def in_sight(wanted: BeliefFilter) -> str:
+    """Return the condition of being listed: live or archived now, or held or believed at a moment."""
+    conditions = [
+        condition
+        for condition, moment in ((_HELD, wanted.as_of), (_BELIEVED, wanted.believed_at))
+        if moment is not None
+    ]
+    return " and ".join(conditions) or "(archived_at is not null) = %(archived)s"
 
 
 def find_belief(tx: Transaction, belief_id: UUID, *, ageing: Ageing, now: datetime) -> BeliefRow | None:
     """Return one belief, live or archived, of any slice that the tenant sees."""
     query = f"""
         with page as (
-            select *, {_AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            select *, {AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
             from beliefs where belief_id = %(belief_id)s
         )
         {_WITH_EVIDENCE}
     """
     with tx.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(query, {"belief_id": belief_id, **_ageing_parameters(ageing, now)}).fetchone()
+        row = cursor.execute(query, {"belief_id": belief_id, **ageing_parameters(ageing, now)}).fetchone()
     return None if row is None else _belief_row(row)
+
+
+def read_beliefs(
+    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], *, ageing: Ageing, now: datetime
+) -> dict[UUID, BeliefRow]:
+    """Return beliefs of a slice, live or archived, as they are listed."""
+    query = f"""
+        with page as (
+            select *, {AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            from beliefs where slice_id = %(slice)s and belief_id = any(%(ids)s)
+        )
+        {_WITH_EVIDENCE}
+    """
+    parameters = {"slice": slice_id, "ids": list(belief_ids), **ageing_parameters(ageing, now)}
+    with tx.cursor(row_factory=dict_row) as cursor:
+        rows = [_belief_row(row) for row in cursor.execute(query, parameters)]
+    return {row.belief.belief_id: row for row in rows}
 
 
 def find_belief_ids(tx: Transaction, part: str, limit: int) -> list[UUID]:
@@ -182,14 +244,14 @@ def most_corroborated(tx: Transaction, slice_id: int, *, ageing: Ageing, now: da
     """Return the live beliefs with the most distinct origins, at least two; reads every live belief."""
     query = f"""
         with page as (
-            select *, {_AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
+            select *, {AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
             from beliefs where slice_id = %(slice)s and archived_at is null and origins > 1
             order by origins desc, aged_confidence desc, belief_id limit %(limit)s
         )
         {_WITH_EVIDENCE}
         order by page.origins desc, aged_confidence desc, belief_id
     """
-    parameters = {"slice": slice_id, "limit": limit, **_ageing_parameters(ageing, now)}
+    parameters = {"slice": slice_id, "limit": limit, **ageing_parameters(ageing, now)}
     with tx.cursor(row_factory=dict_row) as cursor:
         return [_belief_row(row) for row in cursor.execute(query, parameters)]
 
@@ -199,6 +261,7 @@ def read_sources(tx: Transaction, slice_id: int, belief_id: UUID) -> list[Source
     query = f"""
         select {_SOURCE_COLUMNS}, s.model, s.prompt_version, s.run_id, s.created_at, s.ended_at, s.ended_reason,
                n.source as note_source, n.external_id, n.version as current_version, n.state, v.author,
+               c.external_id as conversation_id,
                v.occurred_offset,
                substr(v.text, greatest(s.quote_start - %(context)s, 0) + 1, least(s.quote_start, %(context)s))
                    as before,
@@ -207,6 +270,9 @@ def read_sources(tx: Transaction, slice_id: int, belief_id: UUID) -> list[Source
                char_length(v.text) as length
         from sources s
         left join notes n on n.note_id = s.note_id
+        left join conversation_notes cn
+            on cn.slice_id = n.slice_id and cn.external_id = n.external_id and n.source = 'conversation'
+        left join conversations c on c.document_id = cn.document_id
         left join lateral (
             select text, author, occurred_offset from notes
             where note_id = s.note_id and version = s.note_version
@@ -241,17 +307,9 @@ def read_conflicts(
     return [_conflict(row, belief_id) for row in rows]
 
 
-def _ageing_parameters(ageing: Ageing, now: datetime) -> dict[str, Any]:
-    return {
-        "now": now,
-        "slow": _seconds(ageing.half_life(DecayClass.SLOW)),
-        "fast": _seconds(ageing.half_life(DecayClass.FAST)),
-        "halvings": MAX_HALVINGS,
-    }
-
-
-def _seconds(half_life: timedelta | None) -> float | None:
-    return None if half_life is None else half_life.total_seconds()
+def ageing_parameters(ageing: Ageing, now: datetime) -> dict[str, Any]:
+    """Return what `AGED` is given."""
+    return {"now": now, **ageing_store.parameters(ageing)}
 
 
 def _belief_row(row: dict[str, Any]) -> BeliefRow:
@@ -284,6 +342,7 @@ def _source(row: dict[str, Any], runs: Mapping[UUID, RunReading]) -> SourceReadi
             version=source.note_version,
             current_version=row["current_version"],
             state=NoteState(row["state"]),
+            conversation_id=row["conversation_id"],
         )
     start, end, length = source.quote_start or 0, source.quote_end or 0, row["length"] or 0
     before, standing, after = (row[name] or "" for name in ("before", "standing", "after"))

@@ -15,6 +15,10 @@ from dreaming.api.schemas.autonomy import (
     AgentHistory,
     AgentReading,
     Agents,
+    DeadAction,
+    DeadActions,
+    JudgeAgain,
+    JudgedAgain,
     Logged,
     NewAction,
     NewActions,
@@ -22,12 +26,24 @@ from dreaming.api.schemas.autonomy import (
     Permission,
     ScoreChange,
 )
+from dreaming.api.schemas.schema import WITHOUT_NUL
 from dreaming.autonomy.records import IncomingAction, Risk, Scoring
-from dreaming.autonomy.service import Standing, log_actions, may_act, read_log, read_standings, set_score
+from dreaming.autonomy.service import (
+    Standing,
+    log_actions,
+    may_act,
+    read_dead_letters,
+    read_log,
+    read_standings,
+    retry_dead_letters,
+    set_score,
+)
 from dreaming.database import Role
 
-AgentId = Annotated[str, Path(min_length=1, max_length=200)]
-OfAgent = Annotated[str | None, Query(alias="agent", max_length=200, description="Only this agent's.")]
+AgentId = Annotated[str, Path(min_length=1, max_length=200, pattern=WITHOUT_NUL)]
+OfAgent = Annotated[
+    str | None, Query(alias="agent", max_length=200, pattern=WITHOUT_NUL, description="Only this agent's.")
+]
 InState = Annotated[Scoring | None, Query(description="Only actions that stand here on their way to being evidence.")]
 OfRisk = Annotated[Risk, Query(description="How much harm the action can do.")]
 
@@ -50,6 +66,18 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
         found = read_log(caller.database, caller.tenant.org_id, agent_id=agent, scoring=scoring, limit=limit)
         return Actions(actions=tuple(Action.model_validate(one) for one in found))
+
+    @app.get(
+        "/brain/autonomy/actions/dead",
+        summary="Actions that the judge could not score",
+        tags=["autonomy"],
+        responses=answers(DeadActions),
+    )
+    def dead(agent: OfAgent = None, limit: PageLimit = 50) -> DeadActions:
+        """Actions that were given up, the latest first, each with why; a retry lets them be judged again."""
+        caller = door.caller()
+        found = read_dead_letters(caller.database, caller.tenant.org_id, agent_id=agent, limit=limit)
+        return DeadActions(actions=tuple(DeadAction.model_validate(one) for one in found))
 
     @app.get(
         "/brain/autonomy/agents/<agent_id>",
@@ -92,6 +120,22 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
             incoming = [_incoming(one, caller) for one in body.actions]
             counts = log_actions(caller.database, caller.tenant.org_id, incoming, now=caller.now, new_id=caller.new_id)
             return Logged(logged=counts.logged, changed=counts.changed, unchanged=counts.unchanged)
+
+        return door.once(caller, effect)
+
+    @app.post(
+        "/brain/autonomy/actions/retry",
+        summary="Let given-up actions be judged again",
+        tags=["autonomy"],
+        responses=answers(JudgedAgain, posted=True),
+    )
+    def retry(body: Annotated[JudgeAgain, Body()]) -> Any:
+        """The next run of the pass judges them anew."""
+        caller = door.caller()
+
+        def effect() -> JudgedAgain:
+            count = retry_dead_letters(caller.database, caller.tenant.org_id, body.action_ids, now=caller.now)
+            return JudgedAgain(retried=count)
 
         return door.once(caller, effect)
 

@@ -8,13 +8,16 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from dreaming.api.door import Door
+from dreaming.api.overview.records import MAX_DAYS
 from dreaming.api.routes.answers import PageCursor, PageLimit, answers
 from dreaming.api.schemas.dream import DreamStatus, Run, RunPage
+from dreaming.api.schemas.overview import Timeline
 
 PassName = Annotated[
     Literal["consolidation", "embedding", "contradictions", "decay", "autonomy", "synthesis"],
     Query(alias="pass", description="Which pass."),
 ]
+Days = Annotated[int, Query(ge=1, le=MAX_DAYS, description="How many UTC days, today among them.")]
 Runs = Annotated[int, Query(ge=0, le=100, description="How many recent runs.")]
 
 
@@ -42,3 +45,13 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
         """Runs of every pass in the slices that the caller sees, the latest start first."""
         page = door.caller().reader.run_page(limit=limit, cursor=cursor)
         return RunPage(runs=tuple(Run.of(run) for run in page.runs), next_cursor=page.next_cursor)
+
+    @app.get(
+        "/brain/dream/timeline",
+        summary="The runs of every pass by day, and what is held",
+        tags=["dream"],
+        responses=answers(Timeline),
+    )
+    def timeline(days: Days = 30) -> Timeline:
+        """How the runs of each day ended in the slices that the caller sees, and every pass that is held now."""
+        return Timeline.model_validate(door.caller().overview.timeline(days=days))

@@ -26,13 +26,14 @@ from dreaming.api.schemas.notes import (
     Retry,
     Withdrawn,
 )
+from dreaming.api.schemas.schema import WITHOUT_NUL
 from dreaming.api.store import times_of_notes
 from dreaming.beliefs.service import withdraw_notes
 from dreaming.notes.records import IncomingNote, NoteState, Scope, SliceKey
 from dreaming.notes.service import ingest, longest_note, retry_retired
 
 NoteStates = Annotated[NoteState | None, Query(description="Only notes in this state.")]
-NoteSource = Annotated[str | None, Query(max_length=200, description="Only notes of this source.")]
+NoteSource = Annotated[str | None, Query(max_length=200, pattern=WITHOUT_NUL, description="Only notes of this source.")]
 
 
 def add(app: APIGatewayHttpResolver, door: Door) -> None:

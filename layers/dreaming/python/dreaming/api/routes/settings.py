@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 
 from dreaming.api import paging
 from dreaming.api.door import Caller, Door
@@ -34,6 +34,8 @@ from dreaming.settings.service import (
     reset_setting,
 )
 from dreaming.settings.store import read_enrolment
+
+SettingName = Annotated[str, Path(min_length=1, max_length=200, description="A setting's or a consent's name.")]
 
 
 def add(app: APIGatewayHttpResolver, door: Door) -> None:
@@ -81,7 +83,7 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
         tags=["settings"],
         responses=answers(Changed),
     )
-    def change(name: str, body: Annotated[NewValue, Body()]) -> Changed:
+    def change(name: SettingName, body: Annotated[NewValue, Body()]) -> Changed:
         """Store the organization's value; it holds from the next tick on. For administrators."""
         caller = door.caller()
         caller.require_administrator()
@@ -94,7 +96,7 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
         tags=["settings"],
         responses=answers(Changed),
     )
-    def reset(name: str) -> Changed:
+    def reset(name: SettingName) -> Changed:
         """Forget the organization's value of a setting. For administrators."""
         caller = door.caller()
         caller.require_administrator()

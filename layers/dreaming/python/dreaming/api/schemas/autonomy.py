@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, JsonValue
 
-from dreaming.api.schemas.schema import Schema
+from dreaming.api.schemas.schema import Name, Schema
 from dreaming.autonomy.records import Band, ChangeKind, Outcome, Risk, Scoring
 
 MAX_ACTIONS = 500
@@ -16,14 +16,14 @@ MAX_ACTIONS = 500
 class NewAction(Schema):
     """An action to log; logging it again changes nothing, except that another outcome is recorded."""
 
-    agent_id: str = Field(min_length=1, max_length=200)
-    external_id: str = Field(min_length=1, max_length=512, description="Its name among the agent's actions.")
-    tool: str = Field(min_length=1, max_length=200)
-    summary: str = Field(max_length=4_000, description="What was done and what came of it.")
+    agent_id: Name = Field(min_length=1, max_length=200)
+    external_id: Name = Field(min_length=1, max_length=512, description="Its name among the agent's actions.")
+    tool: Name = Field(min_length=1, max_length=200)
+    summary: Name = Field(max_length=4_000, description="What was done and what came of it.")
     risk: Risk
     acted_at: AwareDatetime | None = Field(default=None, description="Now by default.")
     stated_confidence: float | None = Field(default=None, ge=0, le=1, description="How sure the agent said it was.")
-    conversation_id: str | None = Field(default=None, min_length=1, max_length=512)
+    conversation_id: Name | None = Field(default=None, min_length=1, max_length=512)
     approval_requested_at: AwareDatetime | None = None
     outcome: Outcome = Outcome.PENDING
     outcome_at: AwareDatetime | None = None
@@ -66,6 +66,34 @@ class Actions(Schema):
     """Logged actions, the latest first."""
 
     actions: tuple[Action, ...]
+
+
+class DeadAction(Schema):
+    """An action that the judge could not score, and why."""
+
+    action: Action
+    reason: str
+    attempts: int
+    first_unreadable_at: datetime
+    dead_at: datetime
+
+
+class DeadActions(Schema):
+    """Actions that were given up, the latest first; they count for nothing until they are judged."""
+
+    actions: tuple[DeadAction, ...]
+
+
+class JudgeAgain(Schema):
+    """Which given-up actions are to be judged again; null: all of them."""
+
+    action_ids: tuple[UUID, ...] | None = Field(default=None, max_length=MAX_ACTIONS)
+
+
+class JudgedAgain(Schema):
+    """How many actions wait for the judge again; those that were not given up are left alone."""
+
+    retried: int
 
 
 class AgentReading(Schema):
@@ -111,7 +139,7 @@ class NewScore(Schema):
     """A score set by hand."""
 
     score: int = Field(ge=0, le=100)
-    reason: str = Field(min_length=1, max_length=2_000)
+    reason: Name = Field(min_length=1, max_length=2_000)
     new: bool = Field(default=False, description="The agent has no record yet.")
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, JsonValue
 
-from dreaming.api.schemas.schema import Schema
+from dreaming.api.schemas.schema import Name, Schema
 from dreaming.notes.records import NoteState, Trust
 
 MAX_NOTES = 500
@@ -17,17 +17,17 @@ class NewNote(Schema):
     """A note to bring in; see the design's words: an edit is a new version of the same note."""
 
     text: str = Field(description="The raw text. Secrets in it never reach a model.")
-    source: str = Field(default="api", min_length=1, max_length=200, description="What it comes from.")
-    external_id: str | None = Field(
+    source: Name = Field(default="api", min_length=1, max_length=200, description="What it comes from.")
+    external_id: Name | None = Field(
         default=None,
         min_length=1,
         max_length=512,
         description="Its name within the source: the same name again is an edit. By default made from its text.",
     )
     occurred_at: AwareDatetime | None = Field(default=None, description="When it was written; now by default.")
-    author: str | None = Field(default=None, max_length=200)
-    participants: tuple[str, ...] = Field(default=(), max_length=200)
-    origin: str | None = Field(
+    author: Name | None = Field(default=None, max_length=200)
+    participants: tuple[Name, ...] = Field(default=(), max_length=200)
+    origin: Name | None = Field(
         default=None, max_length=512, description="The conversation or document: notes of one origin are one witness."
     )
     trust: Trust = Field(default=Trust.TRUSTED, description="`untrusted` for inbound mail and scraped documents.")
@@ -81,8 +81,8 @@ class NoteText(NoteHeading):
 class NotesGone(Schema):
     """Notes that are gone upstream."""
 
-    source: str = Field(min_length=1, max_length=200)
-    external_ids: tuple[str, ...] = Field(min_length=1, max_length=MAX_NOTES)
+    source: Name = Field(min_length=1, max_length=200)
+    external_ids: tuple[Name, ...] = Field(min_length=1, max_length=MAX_NOTES)
 
 
 class Withdrawn(Schema):

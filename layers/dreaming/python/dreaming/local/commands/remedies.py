@@ -9,6 +9,8 @@ _REMEDIES = {
     "not_enrolled": "enrol the organization: {dream} settings set enrolled true",
     "no_model_consent": "allow its notes to go to the chat model: {dream} settings set model_consent true",
     "consent_missing": "allow its notes to go to the chat model: {dream} settings set model_consent true",
+    "no_embedding_consent": "allow its text to go to the embedder: {dream} settings set embedding_consent true",
+    "embedding_off": "choose an embedder: {dream} settings set embedding_provider minilm",
     "settings_unreadable": "a setting cannot be read; find it with: {dream} doctor",
     "missing_key": "set the provider's key in the environment, then: {dream} drain",
     "misconfigured": "correct the setting that is named, then: {dream} drain",

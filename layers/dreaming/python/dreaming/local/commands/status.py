@@ -16,6 +16,7 @@ from dreaming.local.output import minute, short_id, table
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
     from dreaming.notes.records import SliceKey
+    from dreaming.passes.consolidation.reconsolidation import Rereading
 
 
 @click.command(
@@ -34,16 +35,20 @@ def status(session: Session, runs: int) -> None:
     Total is the sum of consolidated, waiting, retired and empty. The numbers are kept counters, so
     this costs the same with a million notes.
     """
+    from dreaming.passes.consolidation.reconsolidation import rereadings
+
     with session.database() as database:
         statuses = session.reader(database).status(PASS, runs=runs)
+        again = rereadings(database, session.tenant)
     if session.output.as_json:
-        session.output.document({"org": session.org, "slices": [status_document(one) for one in statuses]})
+        slices = [{**status_document(one), "reconsolidation": again.get(one.slice.slice_id)} for one in statuses]
+        session.output.document({"org": session.org, "slices": slices})
         return
     if not statuses:
         session.output.line(f"The organization {session.org!r} has no notes yet.")
         session.output.line(f"Next: {session.invocation} ingest --help, or see it work: dream demo")
     for one in statuses:
-        show_status(session, one)
+        show_status(session, one, again.get(one.slice.slice_id))
 
 
 def status_document(status: SliceStatus) -> dict[str, Any]:
@@ -64,8 +69,8 @@ def status_document(status: SliceStatus) -> dict[str, Any]:
     }
 
 
-def show_status(session: Session, status: SliceStatus) -> None:
-    """Print a slice's status."""
+def show_status(session: Session, status: SliceStatus, again: Rereading | None = None) -> None:
+    """Print a slice's status; `again` when its notes are being read again."""
     output, notes, beliefs, cursor = session.output, status.notes, status.beliefs, status.cursor
     output.line(slice_name(status.slice.key), "bold")
     output.line(
@@ -79,6 +84,8 @@ def show_status(session: Session, status: SliceStatus) -> None:
         output.line(f"           {kinds}", "dim")
     reached = f", up to notes of {minute(cursor.last_occurred_at)}" if cursor.last_occurred_at else ""
     output.line(f"  cursor   {cursor.position:,} of {status.last_sequence:,}{reached}")
+    if again is not None:
+        output.line(f"  again    notes up to {again.goal:,} are being read again, since {minute(again.since)}")
     if cursor.running:
         output.line(f"  a run is under way, last progress {minute(cursor.progressed_at)}")
     if cursor.held_reason:

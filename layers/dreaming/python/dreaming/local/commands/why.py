@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +16,14 @@ from dreaming.local.commands.status import slice_name
 from dreaming.local.output import counted, day, minute, one_line, printable, short_id, to_json
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from rich.console import RenderableType
     from rich.text import Text
 
     from dreaming.api.records import Arithmetic, ConflictReading, Explanation, SourceReading
     from dreaming.api.service import Reader
+    from dreaming.api.timelines.store import SuccessionRow
 
 _EVENTS_SHOWN = 20
 _MATCHES_TOLD = 6
@@ -46,10 +50,12 @@ def why(session: Session, wanted: tuple[str, ...]) -> None:
     with session.database() as database:
         reader = session.reader(database)
         explanation = reader.explain(_belief_id(session, reader, wanted))
+        succession = reader.succession(explanation.slice.slice_id, explanation.reading.belief.belief_id)
     if session.output.as_json:
-        session.output.document(explanation_document(explanation))
+        session.output.document(explanation_document(explanation) | {"succession": succession})
     else:
         show_explanation(session, explanation)
+        show_succession(session, succession, explanation.reading.belief.belief_id)
 
 
 def _belief_id(session: Session, reader: Reader, wanted: tuple[str, ...]) -> str:
@@ -78,6 +84,7 @@ def explanation_document(explanation: Explanation) -> dict[str, Any]:
         "sources": explanation.sources,
         "history": [to_json(entry) for entry in explanation.history],
         "conflicts": explanation.conflicts,
+        "relationships": explanation.relationships,
     }
 
 
@@ -102,6 +109,7 @@ def show_explanation(session: Session, explanation: Explanation) -> None:
     output.line(f"\nSources ({live} counting{f', {ended} ended' if ended else ''})", "bold")
     for source in explanation.sources:
         output.show(_source(source))
+    _show_relationships(session, explanation)
     _show_history(session, explanation)
     _show_conflicts(session, explanation)
 
@@ -142,6 +150,8 @@ def _source(reading: SourceReading) -> RenderableType:
             printable(f"{author}{note.source} {note.external_id}, {minute(note.occurred_at)}, {version}"), "cyan"
         )
         text.append("\n")
+        if note.conversation_id is not None:
+            text.append(printable(f"said in the conversation {one_line(note.conversation_id, 80)}\n"), "cyan")
     else:
         text.append(f"confirmed by a person, {minute(source.occurred_at)}\n", "cyan")
     text.append(printable(f"claimed {source.confidence:.2f}, {source.trust.value}, origin {source.origin}\n"))
@@ -178,6 +188,17 @@ def _warnings(reading: SourceReading) -> list[tuple[str, str]]:
     return found
 
 
+def _show_relationships(session: Session, explanation: Explanation) -> None:
+    if not explanation.relationships:
+        return
+    session.output.line("Relationships", "bold")
+    for one in explanation.relationships:
+        way = "→" if one.outgoing else "←"
+        name = one.relationship.type.replace("_", " ")
+        session.output.line(f"  {short_id(one.other_id)}  {one.aged:.2f}  {way} {name}  {one.other_statement}")
+    session.output.line()
+
+
 def _show_history(session: Session, explanation: Explanation) -> None:
     output = session.output
     output.line("History", "bold")
@@ -205,10 +226,30 @@ def _show_conflicts(session: Session, explanation: Explanation) -> None:
         session.output.line(f"            {conflict_reason(conflict)}", "dim")
 
 
+_MARKS = {"current": "●", "past": "○", "upcoming": "◌", "review": "?", "rejected": "×"}
+
+
+def show_succession(session: Session, line: Sequence[SuccessionRow], belief_id: UUID) -> None:
+    """Print what held before and after a belief, one stretch a line."""
+    if not line:
+        return
+    session.output.line(f"\nLine of succession · {line[0].subject} · {line[0].attribute}", "bold")
+    for one in line:
+        until = day(one.holds_until) if one.holds_until else "…" if one.standing in ("current", "upcoming") else ""
+        times = f"{day(one.holds_from)} – {until:<10}"
+        mark = _MARKS.get(one.standing, "○")
+        text = f"  {mark} {times}  {one.standing:<8}  {short_id(one.belief_id)}  {one_line(one.statement, 80)}"
+        session.output.line(text, "bold" if one.belief_id == belief_id else "")
+
+
 def conflict_reason(conflict: ConflictReading) -> str:
     """Return what a guard saw on either side, or what both beliefs are about."""
     evidence = conflict.evidence
     if "attribute" in evidence:
         return f"two values of {evidence.get('subject')} · {evidence['attribute']}"
+    if conflict.reason == "grey_band":
+        return f"may say the same: cosine {evidence.get('cosine', 0):.2f} by {evidence.get('model')}"
+    if conflict.reason == "part":
+        return "one says what the other says beside something else"
     seen = f": {evidence['left']} / {evidence['right']}" if evidence.get("left") or evidence.get("right") else ""
     return f"differ in {conflict.reason}{seen}"

@@ -1,0 +1,1 @@
+"""The page: its sources, and how one answer is made of them."""

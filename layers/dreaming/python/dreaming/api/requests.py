@@ -1,0 +1,95 @@
+"""Requests as the application takes them: methods that no route names, the size of a body, JSON that is none."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+
+from dreaming.api.problems import CONTENT_TYPE, Refusal
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""The longest body, which Lambda's own bound of 6 MB holds in Base64 too."""
+
+SEALED = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+"""Let no answer stay in a cache or be taken for what it is not."""
+
+
+class Application(APIGatewayHttpResolver):
+    """A resolver that answers HEAD as GET without the body, and takes no body that is too long or no text."""
+
+    def __init__(self) -> None:
+        """Make an application without routes, whose requests are validated."""
+        super().__init__(enable_validation=True, json_body_deserializer=read_json)
+
+    def resolve(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
+        """Answer one request, an event of payload format 2.0."""
+        http = event["requestContext"]["http"]
+        try:
+            event = _as_text(event)
+        except ValueError:
+            return _plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is no JSON in UTF-8"), event)
+        if len(event["body"].encode("utf-8", "replace")) > MAX_BODY_BYTES:
+            detail = f"the body is longer than {MAX_BODY_BYTES:,} bytes; send less at once"
+            return _plain(Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail), event)
+        if http["method"] != "HEAD":
+            return super().resolve(event, context)
+        request_context = {**event["requestContext"], "http": {**http, "method": "GET"}}
+        return {**super().resolve({**event, "requestContext": request_context}, context), "body": ""}
+
+    def methods(self) -> list[str]:
+        """Return the methods that the current request's path has; none when no route has it."""
+        path = self._remove_prefix(self.current_event.path)
+        routes = [*self._static_routes, *self._dynamic_routes]
+        found = {route.method for route in routes if route.rule.match(path)}
+        return sorted(found | ({"HEAD"} if "GET" in found else set()) | ({"OPTIONS"} if found else set()))
+
+
+def read_json(text: str) -> Any:
+    """Read a body; what Python's reader takes beyond JSON, or cannot take, is no JSON either.
+
+    Raises:
+        json.JSONDecodeError: it is no JSON, nests too deeply, or has a number without end.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError as error:
+        raise json.JSONDecodeError("nests too deeply", "", 0) from error
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise json.JSONDecodeError("has a number that cannot be read", "", 0) from error
+
+
+def _as_text(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event whose body is text; raises `ValueError` when it is none, or says that it is no JSON."""
+    body = event.get("body") or ""
+    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and kind not in ("", "application/json"):
+        raise ValueError(kind)
+    if event.get("isBase64Encoded"):
+        body = b64decode(body, validate=True).decode("utf-8")
+    # As the resolver knows it: in lower case and without its parameters.
+    headers |= {"content-type": kind} if kind else {}
+    return {**event, "headers": headers, "body": body, "isBase64Encoded": False}
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _plain(refused: Refusal, event: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "statusCode": refused.status.value,
+        "headers": {"Content-Type": CONTENT_TYPE, **SEALED, **refused.headers},
+        "body": refused.body(event["requestContext"].get("requestId")),
+        "isBase64Encoded": False,
+    }

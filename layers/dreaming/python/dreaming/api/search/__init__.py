@@ -1,0 +1,1 @@
+"""Hybrid search of beliefs: by words and by meaning, weighed with how sure each is today."""

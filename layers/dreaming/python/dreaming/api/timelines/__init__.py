@@ -1,0 +1,1 @@
+"""How beliefs stand in time, as people read it."""

@@ -1,0 +1,1 @@
+"""What every moment of fading in a slice was computed under."""

@@ -1,0 +1,1 @@
+"""Merging two beliefs into one, and taking it back."""

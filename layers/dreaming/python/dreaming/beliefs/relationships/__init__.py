@@ -1,0 +1,1 @@
+"""Relationships: typed edges between two beliefs, which age and are archived like them."""

@@ -1,0 +1,1 @@
+"""Which tables hold what of a tenant, read from the catalogue of the database."""

@@ -1,0 +1,1 @@
+"""Keyed names of what was erased, so that nobody brings it back unawares."""

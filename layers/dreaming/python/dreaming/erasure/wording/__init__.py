@@ -1,0 +1,1 @@
+"""Erasing notes, and every wording that beliefs have from them."""

@@ -1,0 +1,78 @@
+"""What `dream converse` and `dream recall` share: the services, the embedder, what the flag needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from dreaming.local.commands.session import Session
+
+if TYPE_CHECKING:
+    from dreaming.database import Database
+    from dreaming.models.keys import KeyResolver
+    from dreaming.models.protocols import Embedder
+    from dreaming.recall.capture import Capturing
+    from dreaming.recall.service import Recalling
+    from dreaming.settings.resolution import Settings
+
+REMEDIES = {
+    "off": "conversations are not remembered here; set DREAMING_CONVERSATION_MEMORY=true",
+    "no_embedding_consent": "words only: the organization does not consent to embedding; "
+    "run: dream settings set embedding_consent true",
+    "no_embedder": "words only: no embedder is set up; set DREAMING_EMBEDDING_PROVIDER=minilm",
+    "throttled": "captured a moment ago; the embedding pass adds the vector: dream drain embedding",
+    "not_owner": "another user of the organization has captured a conversation of this name",
+    "other_scope": "you have captured a conversation of this name in another scope",
+    "superseded": "a later capture of this conversation is stored",
+    "empty": "nothing was said",
+}
+"""What people read for a reason."""
+
+
+def remedy(reason: str) -> str:
+    """Return what a reason means and what to do."""
+    return REMEDIES.get(reason, f"{reason.replace('_', ' ')}; see dream doctor")
+
+
+def capturing(session: Session, database: Database) -> Capturing:
+    """Return the service that captures, for this installation."""
+    from dreaming.recall.capture import Capturing
+
+    return Capturing(database, session.variables, partial(_embedder, _keys(session)), session.now, _uncounted)
+
+
+def recalling(session: Session, database: Database) -> Recalling:
+    """Return the service that recalls, for this installation."""
+    from dreaming.recall.service import Recalling
+
+    return Recalling(database, session.variables, partial(_embedder, _keys(session)))
+
+
+def named_embedder(session: Session) -> Callable[[Settings, str, str], Embedder | None]:
+    """Return what builds the embedder of an organization that made the vectors of a name."""
+    keys = _keys(session)
+
+    def build(settings: Settings, org_id: str, name: str) -> Embedder | None:
+        from dreaming.models.selection import embedder
+
+        return embedder(settings, org_id, keys, name=name)
+
+    return build
+
+
+def _keys(session: Session) -> KeyResolver:
+    from dreaming.models.keys import EnvironmentKeys, KeyResolver
+
+    return KeyResolver(EnvironmentKeys(session.variables), clock=monotonic)
+
+
+def _embedder(keys: KeyResolver, settings: Settings, org_id: str) -> Embedder | None:
+    from dreaming.models.selection import embedder
+
+    return embedder(settings, org_id, keys)
+
+
+def _uncounted(reason: str) -> None:
+    """A laptop has no metrics; the answer says it."""

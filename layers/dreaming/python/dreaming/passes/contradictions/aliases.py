@@ -1,0 +1,174 @@
+"""Which names are one thing, as statements tell it: other names, nicknames, short forms, renames. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dreaming.passes.contradictions.values import text_key
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Two folded names of one thing, the lower one first, and the form that tells it."""
+
+    name: str
+    other_name: str
+    form: str
+
+
+_N = r"[A-Z][\w&.'’+-]*(?: (?:[A-Z0-9][\w&.'’+-]*|of|de|van|der)){0,4}"
+_Q = r"[\"“'‘]?"
+_FORMS = tuple(
+    (form, re.compile(pattern))
+    for form, pattern in (
+        (
+            "known as",
+            (
+                rf"(?P<a>{_N}),? (?:is |are |was )?(?:also |better |commonly |otherwise |usually "
+                rf"|generally )?(?:known|referred to)(?: to (?:everyone|everybody|friends|all))? as {_Q}(?P<b>{_N})"
+            ),
+        ),
+        ("aka", rf"(?P<a>{_N}),? \(?(?:aka|a\.k\.a\.|alias) {_Q}(?P<b>{_N})"),
+        (
+            "called",
+            (
+                rf"(?P<a>{_N}),? (?:whom|who|which|that) (?:everyone|everybody|we|they|people|friends|most people"
+                rf"|the team|all|(?:his|her|their) friends|colleagues)(?: \w+)? (?:calls?|knows? as"
+                rf"|nicknames?) {_Q}(?P<b>{_N})"
+            ),
+        ),
+        (
+            "called",
+            (
+                rf"(?:[Ee]veryone|[Ee]verybody|[Ww]e|[Tt]hey|[Pp]eople|[Ff]riends|[Cc]olleagues|[Tt]he team"
+                rf"|[Mm]ost people|(?:[Hh]is|[Hh]er"
+                rf"|[Tt]heir) friends)(?: \w+)? calls? (?P<a>{_N}?) {_Q}(?P<b>[A-Z][\w&.'’+-]*)"
+            ),
+        ),
+        (
+            "goes by",
+            (
+                rf"(?P<a>{_N}) (?:\w+ )?(?:goes by|answers to|is called|is nicknamed|is now called"
+                rf"|is now known as)(?: the (?:nick)?name(?: of)?)? {_Q}(?P<b>{_N})(?! (?:in|by) )"
+            ),
+        ),
+        (
+            "short for",
+            (
+                rf"(?P<a>{_N}) is (?:short|the short form|an abbreviation|an acronym|another name|a nickname"
+                rf"|the nickname|our name|the code ?name|code ?name) (?:for|of) {_Q}(?:the )?(?P<b>{_N})"
+            ),
+        ),
+        (
+            "the same as",
+            (
+                rf"(?P<a>{_N}) (?:is|are) (?:the same (?:person|thing|company|project|team|place|product|one) as"
+                rf"|identical (?:to|with)) {_Q}(?P<b>{_N})"
+            ),
+        ),
+        (
+            "renamed",
+            (
+                rf"(?P<a>{_N}) (?:was|has been|is being|got|is) (?:renamed|rebranded|retitled)(?: (?:to|as"
+                rf"|into))? {_Q}(?P<b>{_N})"
+            ),
+        ),
+        (
+            "renamed",
+            rf"(?P<a>{_N}) (?:has )?(?:changed|changes) (?:its|her|his|their) (?:\w+ )?name to {_Q}(?P<b>{_N})",
+        ),
+        (
+            "renamed",
+            (
+                rf"(?P<a>{_N}) (?:has )?(?:(?:renamed|rebranded) itself(?: (?:to|as))?|rebranded (?:to"
+                rf"|as)) {_Q}(?P<b>{_N})"
+            ),
+        ),
+        ("renamed", rf"[Ww]e (?:have )?renamed (?P<a>{_N}) (?:to|into) {_Q}(?P<b>{_N})"),
+        (
+            "formerly",
+            (
+                rf"(?P<a>{_N}),? \(?(?:formerly|previously|once|née|nee|born|then)(?: known as| called"
+                rf"| named)? {_Q}(?P<b>{_N})"
+            ),
+        ),
+        (
+            "in brackets",
+            (
+                r"(?P<a>[A-Z][\w.+-]*(?: [A-Z][\w.+-]*){0,4}) \((?:or |the |also "
+                r"|our )?[\"“'‘]?(?P<b>[A-Z][\w.+-]*)[\"”'’]?\)"
+            ),
+        ),
+    )
+)
+_NO_NAME = frozenset({"the", "a", "i", "he", "she", "it", "we", "they", "this", "that", "everyone", "on", "in"})
+
+
+def told_aliases(statement: str) -> tuple[Alias, ...]:
+    """Return the names that a statement says are one thing's.
+
+    A name in brackets counts only when it is a short form of the name before: its beginning, its
+    initials, or the same letters in order. "Berlin (Germany)" tells no alias.
+    """
+    found: dict[tuple[str, str], Alias] = {}
+    for form, pattern in _FORMS:
+        for match in pattern.finditer(statement):
+            left, right = text_key(match["a"]), text_key(match["b"])
+            if left == right or not left or not right or {left, right} & _NO_NAME:
+                continue
+            if form == "in brackets" and not _is_short_form(left, right):
+                continue
+            low, high = sorted((left, right))
+            found.setdefault((low, high), Alias(low, high, form))
+    return tuple(found.values())
+
+
+def _is_short_form(long: str, short: str) -> bool:
+    if len(short) >= len(long):
+        return False
+    initials = "".join(word[0] for word in long.split())
+    letters = iter(long.replace(" ", ""))
+    return long.startswith(short) or short == initials or (long[0] == short[0] and all(one in letters for one in short))
+
+
+_HEADS = frozenset({"project", "team", "company", "app", "service", "product"})
+
+
+def without_head(name: str) -> str:
+    """Return "fern" for "project fern": a name may stand with or without the sort of thing that it names."""
+    first, _, rest = name.partition(" ")
+    return rest if rest and first in _HEADS else name
+
+
+def canonical_names(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return for each name the one that stands for all its like: the first in the order of letters.
+
+    The outcome depends on the set of pairs alone, not on their order.
+    """
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    pairs = list(aliases)
+    heads = {(name, bare) for pair in pairs for name in pair if (bare := without_head(name)) != name}
+    for left, right in (*pairs, *sorted(heads)):
+        low, high = sorted((root(left), root(right)))
+        parent[high] = low
+    return {name: root(name) for name in parent}
+
+
+def resolve(subject: str, canonical: dict[str, str]) -> str:
+    """Return a subject under its canonical name; a name that begins it counts too ("bob phone")."""
+    if subject in canonical:
+        return canonical[subject]
+    words = subject.split(" ")
+    for size in range(len(words) - 1, 0, -1):
+        name = " ".join(words[:size])
+        if name in canonical:
+            return " ".join((canonical[name], *words[size:]))
+    return subject

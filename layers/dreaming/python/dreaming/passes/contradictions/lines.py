@@ -1,0 +1,288 @@
+"""Which beliefs bear upon each other: those about one subject and attribute, and of them one line or several. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import combinations
+from uuid import UUID
+
+from dreaming.beliefs.rules import Ageing
+from dreaming.passes.consolidation.wording import stem
+from dreaming.passes.contradictions.aliases import resolve
+from dreaming.passes.contradictions.belief_readings import Examined, span_in
+from dreaming.passes.contradictions.reading import Reading
+from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation
+from dreaming.passes.contradictions.values import Value, alternatives, same_value
+from dreaming.passes.contradictions.vocabulary import is_exclusive, is_known
+
+Pair = tuple[UUID, UUID]
+
+
+def pair_of(one: UUID, other: UUID) -> Pair:
+    """Return two ids in order."""
+    return (one, other) if one < other else (other, one)
+
+
+@dataclass(slots=True)
+class Group:
+    """The beliefs about one subject and attribute."""
+
+    subject: str
+    attribute: str
+    members: list[Examined] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """Beliefs that may have to do with each other, and what is known about pairs of them.
+
+    `canonical` maps folded names to the one that stands for them. `senses` tells of names that are used
+    for things of several sorts. `similar` are pairs that a search or consolidation found, with the reason.
+    """
+
+    beliefs: Mapping[UUID, Examined]
+    canonical: Mapping[str, str]
+    judged: Mapping[Pair, Judgement]
+    similar: Mapping[Pair, str]
+    ageing: Ageing
+    now: datetime
+    focus: frozenset[UUID] = frozenset()
+    complete: frozenset[str] = frozenset()
+
+    def is_complete(self, reading: Reading) -> bool:
+        """Tell whether all beliefs about a reading's subject are here."""
+        return resolve(reading.subject, dict(self.canonical)) in self.complete
+
+    def tells_of_past(self, belief_id: UUID) -> bool:
+        """Tell whether a belief itself says that it is over: that stays true when something follows."""
+        one = self.beliefs[belief_id]
+        return one.reading is not None and (one.reading.past or any(span_in(one, source).end for source in one.sources))
+
+    @staticmethod
+    def mentions(subject: str, names: frozenset[str]) -> bool:
+        """Tell whether a subject is, or begins with, one of the names."""
+        words = subject.split(" ")
+        return any(" ".join(words[:size]) in names for size in range(1, len(words) + 1))
+
+    def subject(self, reading: Reading) -> str:
+        """Return the subject of a reading under its canonical name, kept apart by sense where one is told."""
+        name = resolve(reading.subject, dict(self.canonical))
+        return f"{name} ({reading.sense})" if reading.sense and reading.subject in self.ambiguous else name
+
+    @property
+    def ambiguous(self) -> frozenset[str]:
+        """The subjects that statements call things of several sorts."""
+        senses: defaultdict[str, set[str]] = defaultdict(set)
+        for one in self.beliefs.values():
+            if one.reading is not None and one.reading.sense:
+                senses[one.reading.subject].add(one.reading.sense)
+        return frozenset(name for name, found in senses.items() if len(found) > 1)
+
+
+def counts(one: Examined) -> bool:
+    """Whether a belief takes part: it has sources, and no person, fold or merge took it out."""
+    reason = one.belief.archive_reason
+    return one.belief.sources > 0 and (reason is None or reason.value in ("superseded", "rejected", "faded"))
+
+
+def groups_of(around: Neighbourhood) -> list[Group]:
+    """Bring beliefs on one subject and attribute together; a change without an attribute goes where its value is."""
+    named: dict[tuple[str, str], Group] = {}
+    loose: list[Examined] = []
+    for one in sorted(around.beliefs.values(), key=lambda one: (one.belief.statement, one.belief.belief_id)):
+        if one.reading is None or not counts(one):
+            continue
+        if one.reading.attribute is None:
+            loose.append(one)
+            continue
+        key = around.subject(one.reading), one.reading.attribute
+        named.setdefault(key, Group(*key)).members.append(one)
+    for pair, judged in sorted(around.judged.items()):
+        _join_judged(named, pair, judged)
+    for one in loose:
+        home = _home(one, named.values(), around)
+        key = (around.subject(one.reading), home.attribute if home else "is") if one.reading else ("", "")
+        named.setdefault(key, Group(*key)).members.append(one)
+    return list(named.values())
+
+
+def _join_judged(named: dict[tuple[str, str], Group], pair: Pair, judged: Judgement) -> None:
+    """Join the groups of two beliefs that were judged to be about one attribute."""
+    if (
+        judged.relation not in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE, Relation.DUPLICATE)
+        or judged.decided_by is DecidedBy.RULE
+    ):
+        return
+    homes = [
+        key
+        for one in pair
+        for key, group in named.items()
+        if any(member.belief.belief_id == one for member in group.members)
+    ]
+    if len(homes) == 2 and homes[0] != homes[1]:
+        first, second = sorted(homes, key=lambda key: (not is_known(key[1]), key))
+        joined = [member for member in named[second].members if member.belief.belief_id in pair]
+        named[second].members = [member for member in named[second].members if member.belief.belief_id not in pair]
+        named[first].members += joined
+
+
+def _home(one: Examined, groups: Iterable[Group], around: Neighbourhood) -> Group | None:
+    reading = one.reading
+    if reading is None:
+        return None
+    wanted = reading.ended or ((reading.value,) if reading.negative else ())
+    subject = around.subject(reading)
+    for group in groups:
+        if group.subject == subject and any(
+            same_value(member.reading.value, value, dict(around.canonical))
+            or (reading.negative and member.reading.value.words[-len(value.words) :] == value.words)
+            for member in group.members
+            for value in wanted
+            if member.reading is not None
+        ):
+            return group
+    exclusive = [group for group in groups if group.subject == subject and is_exclusive(group.attribute)]
+    fitting = [
+        group
+        for group in exclusive
+        if any(alternatives(member.reading.value, reading.value) for member in group.members if member.reading)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined], bool]]:
+    """Split a group into lines: the beliefs that bear upon each other, and whether one value holds at a time."""
+    members = group.members
+    if (
+        any(one.reading and one.reading.exclusive and not one.reading.past for one in members)
+        and is_exclusive(group.attribute) is not False
+    ):
+        return [(members, True)]
+    parent = {one.belief.belief_id: one.belief.belief_id for one in members}
+
+    def root(name: UUID) -> UUID:
+        while parent[name] != name:
+            name = parent[name]
+        return name
+
+    exclusive: set[UUID] = set()
+    for left, right in combinations(members, 2):
+        bond = _bond(left, right, around)
+        if bond is not None:
+            parent[root(left.belief.belief_id)] = root(right.belief.belief_id)
+            if bond:
+                exclusive |= {left.belief.belief_id, right.belief.belief_id}
+    found: defaultdict[UUID, list[Examined]] = defaultdict(list)
+    for one in members:
+        found[root(one.belief.belief_id)].append(one)
+    return [(line, any(one.belief.belief_id in exclusive for one in line)) for line in found.values()]
+
+
+def _bond(left: Examined, right: Examined, around: Neighbourhood) -> bool | None:
+    """Tell whether two beliefs of an attribute with several values exclude each other; None: no bond at all."""
+    one, other = left.reading, right.reading
+    judged = around.judged.get(pair_of(left.belief.belief_id, right.belief.belief_id))
+    if judged is not None and judged.decided_by is not DecidedBy.RULE and judged.relation is not None:
+        return _JUDGED_BOND.get(judged.relation)
+    return None if one is None or other is None else _told_bond(one, other, dict(around.canonical))
+
+
+_JUDGED_BOND = {Relation.SUCCESSIVE: True, Relation.INCOMPATIBLE: True, Relation.DUPLICATE: False}
+
+
+def _told_bond(one: Reading, other: Reading, aliases: dict[str, str]) -> bool | None:
+    """Tell what two readings themselves say of a bond."""
+    if any(same_value(one.value, value, aliases) for value in other.ended) or any(
+        same_value(other.value, value, aliases) for value in one.ended
+    ):
+        return True
+    if same_value(one.value, other.value, aliases):
+        return False
+    several = is_exclusive(one.attribute or "") is False or is_exclusive(other.attribute or "") is False
+    if several or one.past or other.past or one.negative or other.negative:
+        return None
+    choices = not (one.attribute or "").startswith("does ") or one.changes or other.changes
+    if alternatives(one.value, other.value, choices=choices):
+        return True
+    return True if _replaces(one, other) else None
+
+
+_KEPT_VERBS = """
+uses has owns likes wants knows needs sees visits buys supports includes contains offers sells makes writes reads
+watches learns helps
+"""
+_KEEPS = frozenset(f"does {stem(verb)}" for verb in _KEPT_VERBS.split())
+"""Verbs whose new object leaves the former ones be, whatever "now" may say."""
+
+
+def _replaces(one: Reading, other: Reading) -> bool:
+    """Tell whether "now" in one of two sentences with one verb says that its value took the other's place."""
+    verb = one.attribute or ""
+    return one.changes != other.changes and verb.startswith("does ") and verb not in _KEEPS and verb == other.attribute
+
+
+def tells_time(one: Examined) -> bool:
+    """Tell whether a belief by itself says that something is over."""
+    reading = one.reading
+    return reading is not None and (reading.past or bool(span_in(one, one.sources[0]).end if one.sources else None))
+
+
+def kept_over(members: Iterable[Examined], around: Neighbourhood) -> dict[UUID, UUID]:
+    """Return for each belief that a person rejected the one that was kept."""
+    ids = {one.belief.belief_id for one in members}
+    found: dict[UUID, UUID] = {}
+    for (left, right), judged in around.judged.items():
+        if judged.kept is not None and left in ids and right in ids:
+            found[right if judged.kept == left else left] = judged.kept
+    return found
+
+
+def number_values(members: Iterable[Examined], around: Neighbourhood) -> dict[UUID, tuple[int, tuple[int, ...]]]:
+    """Give equal values one number, in an order that no arrival decides; tell each belief's, and those it ends."""
+    aliases = dict(around.canonical)
+    known: list[list[Value]] = []
+    numbers: dict[UUID, tuple[int, tuple[int, ...]]] = {}
+    by_belief: dict[UUID, int] = {}
+
+    def number(value: Value) -> int:
+        for place, values in enumerate(known):
+            if any(same_value(value, other, aliases) for other in values):
+                values.append(value)
+                return place
+        known.append([value])
+        return len(known) - 1
+
+    ordered = sorted(
+        members, key=lambda one: (len(one.reading.value.words) if one.reading else 0, one.belief.statement)
+    )
+    for one in ordered:
+        if one.reading is None:
+            continue
+        judged = [
+            by_belief[other]
+            for pair, found in around.judged.items()
+            if one.belief.belief_id in pair and found.decided_by is not DecidedBy.RULE
+            for other in pair
+            if other in by_belief and _is_together(found.relation, one, around.beliefs[other])
+        ]
+        place = judged[0] if judged else number(one.reading.value)
+        if judged:
+            known[place].append(one.reading.value)
+        by_belief[one.belief.belief_id] = place
+    for one in ordered:
+        if one.reading is not None:
+            numbers[one.belief.belief_id] = (
+                by_belief[one.belief.belief_id],
+                tuple(number(value) for value in one.reading.ended),
+            )
+    return numbers
+
+
+def _is_together(relation: Relation | None, one: Examined, other: Examined) -> bool:
+    """Tell whether a judge's or a person's word makes two beliefs speak of one value: one of them may end it."""
+    if relation in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE):
+        return one.reading is not None and other.reading is not None and one.reading.negative != other.reading.negative
+    return relation in (Relation.DUPLICATE, Relation.COEXISTING)

@@ -1,0 +1,198 @@
+"""The ways of speaking by which a statement is taken apart: endings, changes, nouns with a value, verbs."""
+
+from __future__ import annotations
+
+import re
+
+from dreaming.passes.consolidation.lexicon import IRREGULAR_PAST
+from dreaming.passes.contradictions.vocabulary import PERSONS, PLACES, THINGS
+
+SAID = re.compile(
+    r"^(?P<who>[\w .'-]{1,60}?) (?:said|says|wrote|writes|mentioned|confirmed|told \w+|reported)(?: that"
+    r"|:) (?P<what>.+)$",
+    re.DOTALL,
+)
+LEAD_CUE = re.compile(
+    r"^(?P<cue>correction|update|actually|erratum|news|edit|fyi|note|p\.?s\.?)\s*[:,–—-]\s*", re.IGNORECASE
+)
+LEAD_TIME = re.compile(
+    r"^(?:(?:as of|as from|since|from|starting|beginning|effective|in|on|by|after|at the (?:start|end"
+    r"|beginning) of|until|during|back in)\b[^,]{2,30},"
+    r"|(?:since|as of|from|until|in) (?:last|this|next) (?:week|month|year|spring|summer|autumn|winter)\b"
+    r"|(?:since|as of|in) (?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"(?: \d{4})?|(?:19|20)\d\d)\b"
+    r"|(?:last|this|next|earlier this) \w+,|(?:now|today|yesterday|currently|nowadays|these days|recently"
+    r"|meanwhile|at present|lately|finally|since then|from now on|for now)\b,?) +",
+    re.IGNORECASE,
+)
+ADVERBS = re.compile(
+    r"(?<=\w) (?:now|currently|nowadays|again|still|already|just|recently|finally|officially|actually"
+    r"|instead(?! of)|also|always|usually|mostly|normally|typically|mainly|officially|formally"
+    r"|these days|at the moment|right now|at present|from now on|since then|permanently|temporarily|both|all"
+    r"|really|has since|have since)(?=[ ,.]|$)",
+    re.IGNORECASE,
+)
+CHANGE_CUE = re.compile(
+    r"\b(?:now|no longer|any ?more|any longer|instead|nowadays|these days|since then|from now on|has since"
+    r"|finally|meanwhile|as of|effective|correction|update|actually"
+    r"|new|changed|became|has become)\b",
+    re.IGNORECASE,
+)
+NEGATION = re.compile(
+    r"\b(?:no longer|(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must)(?: not"
+    r"|n['’]t)(?: yet)?|cannot|never|not)\b",
+    re.IGNORECASE,
+)
+NOT_ANY_MORE = re.compile(r"\b(?:no longer|any ?more|any longer|ya no)\b", re.IGNORECASE)
+MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
+USED_TO = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!got )\bused to\b", re.IGNORECASE)
+BEFORE = re.compile(
+    r"\b(?:formerly|previously|once|in the past|back then|earlier|originally|at first|initially|at that time"
+    r"|before that)\b,? ?",
+    re.IGNORECASE,
+)
+STOPPED = re.compile(
+    r"\b(?:has |have )?(?:stopped|quit|gave up|given up|ceased|finished|dropped|no longer) (?P<verb>\w{2,})ing\b",
+    re.IGNORECASE,
+)
+LEFT = re.compile(
+    r"^(?P<s>.+?) (?:has |have |had )?(?:left|quit|resigned from|retired from|departed from|moved (?:away"
+    r"|out) (?:from|of)|dropped out of|was (?:fired|let go|dismissed) (?:from|by)"
+    r"|was (?:taken off|removed from)|is off|cancelled|canceled|gave up|sold|lost|parted with|broke up with"
+    r"|divorced|stepped down (?:as|from)|dropped|stopped using|got rid of|abandoned|ended)"
+    r" (?:her |his |their |its )?(?:job at |job with |position at |role at |role as |job as |the |a |an "
+    r"|project )?(?P<v>.+)$",
+    re.IGNORECASE,
+)
+HEDGE = re.compile(
+    r"^(?:maybe|perhaps|possibly|probably|apparently|supposedly|allegedly|i (?:think|guess|believe"
+    r"|heard)(?: that)?|it seems(?: that)?"
+    r"|rumou?r has it(?: that)?|(?:someone|somebody) said(?: that)?|as far as i know|not sure,? but),? ",
+    re.IGNORECASE,
+)
+PERFECT = re.compile(
+    r"\b(?:has|have) (?P<verb>been|lived|worked|reported|led|headed|managed|run|chaired|played|belonged|taken"
+    r"|owned|resided|served|studied|driven|taught|used|had|spoken|held)\b(?! (?:moved|renamed|changed"
+    r"|postponed|rescheduled|replaced|promoted|appointed|raised|increased|lowered|reduced|elected|named|reassigned))"
+)
+PERFECT_PRESENT = {
+    "been": "is",
+    "led": "leads",
+    "run": "runs",
+    "taken": "takes",
+    "studied": "studies",
+    "driven": "drives",
+    "taught": "teaches",
+    "had": "has",
+    "spoken": "speaks",
+    "held": "holds",
+}
+CHANGED = re.compile(
+    r"^(?P<s>.+?) (?:(?:has|have|had) (?:been )?|was |were |is |are |got |will be )?(?:moved|postponed"
+    r"|rescheduled|shifted|delayed|brought forward|pushed(?: back)?|changed|switched|migrated|raised|increased"
+    r"|lowered|reduced|cut|dropped|risen|rose|reassigned|promoted|seconded|re-?allocated|bumped|adjusted|corrected|updated"
+    r"|revised|renewed|went up|went down|went|gone|grew|fell|fallen|extended|bumped|transferred|converted"
+    r"|relocated|upgraded|downgraded|moving|switching|migrating|ported)"
+    r"(?: (?P<o>(?!from |to )[\w' -]{1,40}?))??(?: (?:over|away|back|on))?(?: from (?P<f>.+?))? (?:to|onto"
+    r"|over to) (?P<v>.+?)(?: from (?P<f2>.+))?$",
+    re.IGNORECASE,
+)
+REPLACED = (
+    re.compile(
+        r"^(?P<s>.+?) (?:has |have )?(?:replaced|swapped|exchanged|traded"
+        r"|substituted)(?: out)? (?P<f>.+?) (?:with|by|for) (?P<v>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?P<s>.+?) (?:has |have )?(?:dropped|abandoned|ditched|gave up|left|sold|quit"
+        r"|resigned from) (?P<f>.+?) (?:for|in favou?r of|and (?:bought|got|adopted|chose|joined|took|uses"
+        r"|moved to|went to|started (?:at|with)|now (?:uses|works (?:at|for)))) (?P<v>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?P<s>.+?) (?:has |have )?(?:chose|chosen|picked|took|went|\w{2,}(?:s|ed)|use|drink|take|play"
+        r"|wear) (?P<v>.+?) (?:instead of|rather than|and not|in place of|in preference to) (?P<f>.+)$",
+        re.IGNORECASE,
+    ),
+)
+SUCCEEDED = re.compile(
+    r"^(?P<v>[A-Z].+?) (?:has )?(?:replaced|replaces|succeeded|succeeds|took over from"
+    r"|takes over from) (?P<f>[A-Z].+?) as (?:the )?(?P<a>[\w -]+?)(?: (?:of|for|at) (?P<s>.+))?$"
+)
+POSSESSIVE = re.compile(
+    r"^(?P<s>.+?)['’]s? (?P<a>[A-Za-z][\w-]*(?: [a-z][\w-]*){0,3}?) (?P<t>is|are|was|were|became|will be"
+    r"|remains|has become)(?: called| named| set to| set at)? (?P<v>.+)$"
+)
+OF = re.compile(
+    r"^(?:The|the|Our|our|My|A|the new|The new) (?P<a>[A-Za-z][\w-]*(?: [a-z][\w-]*){0,2}?) (?:of"
+    r"|for) (?P<s>.+?) (?P<t>is|are|was|were|became|will be|remains|has become)(?: called| named| set to"
+    r"| set at)? (?P<v>.+)$"
+)
+NOUN = re.compile(
+    r"^(?:The |the |Our |our |My |my )?(?P<s>(?:[\w'’-]+ ){0,4}?)(?P<a>price|deadline|due date|budget|password"
+    r"|owner|manager|lead|address|phone number|number|limit|quota|rate limit|timeout|size|version|port"
+    r"|name|location|date|time|capital|fee|salary|colou?r|status|venue|room|language|database|provider|host"
+    r"|region|rate|target|goal|threshold|interval|schedule|frequency|retention|headcount"
+    r"|population|temperature|weight|height|length|width|capacity|theme|password hash|contact|sponsor|captain"
+    r"|coach|ceo|cto|cfo|director|maintainer|chair|editor|code|postcode)"
+    r" (?P<t>is|are|was|were|became|will be|remains|has become)(?: called| named| set to| set at)? (?P<v>.+)$",
+    re.IGNORECASE,
+)
+IS = re.compile(r"^(?P<s>.+?) (?P<t>is|are|was|were|became|has become|turned|remains|will be|am) (?P<v>.+)$")
+HAS_COUNT = re.compile(
+    r"^(?P<s>.+?) (?:has|have|had|employs|counts|holds|seats|contains|takes|allows|needs|requires|runs"
+    r"|uses) (?P<v>(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|\w+ty) (?P<a>(?!percent|euros|dollars)[a-z]+(?: [a-z]+)?))$"
+)
+PAST = "|".join(sorted(IRREGULAR_PAST, key=len, reverse=True))
+PARTICLE = r"(?P<p> (?:at|in|on|for|to|with|as|from|by|about|every|of|up|off|out))?"
+VERBS = (
+    re.compile(
+        rf"^(?P<s>(?!(?:The|Our|My|A|An|All|Every|We|They|I|You"
+        rf"|People) )[A-Z][\w.'’-]*(?: (?:and )?[A-Z][\w.'’-]*)*) (?P<verb>[a-z]+(?:[^s]s|ed)"
+        rf"|{PAST}){PARTICLE} (?P<v>.+)$"
+    ),
+    re.compile(
+        rf"^(?P<s>(?:The|Our|My|A|An|All|Every) (?:[\w'’.-]+ ){{0,4}}?[\w'’.-]+) (?P<verb>[a-z]+(?:[^s]s|ed)"
+        rf"|{PAST}){PARTICLE} (?P<v>.+)$"
+    ),
+    re.compile(
+        rf"^(?P<s>(?:(?:The|Our|My|All) )?(?:[\w'’-]+ ){{0,2}}?(?:[\w'’-]+s|We|They|I|You"
+        rf"|People)) (?P<verb>[a-z]{{2,}}){PARTICLE} (?P<v>.+)$"
+    ),
+)
+ALONE = re.compile(
+    r"^(?P<s>(?:[A-Z][\w.'’-]*|(?:The|Our|My|A) [\w'’-]+)(?: [\w'’-]+){0,2}?) (?P<verb>[a-z]{2,}(?:s|ed))$"
+)
+SUBJECTLESS = re.compile(r"^(?P<verb>[A-Z][a-z]+s) (?P<rest>.+)$")
+SENSE = re.compile(
+    rf"^(?P<s>[A-Z][\w'-]*),? (?:(?:my|our|his|her|their|the|a|an"
+    rf"|\w+['’]s) )(?:\w+ ){{0,2}}?(?P<w>{'|'.join(sorted(PERSONS | PLACES | THINGS))})\b,? (?P<rest>.+)$"
+)
+SENSE_BEFORE = re.compile(
+    rf"^(?P<d>(?:My|Our|The|my|our|the|His|Her"
+    rf"|A) (?:\w+ )?)?(?P<w>{'|'.join(sorted(PERSONS | PLACES | THINGS))}) (?P<s>[A-Z][\w'-]*) (?P<rest>.+)$",
+    re.IGNORECASE,
+)
+I_AM = (
+    (re.compile(r"\b(?:I|we)(?:['’]m| am|['’]re| are)\b", re.IGNORECASE), "is"),
+    (re.compile(r"\b(?:I|we)['’]ve\b", re.IGNORECASE), "has"),
+)
+TAILS = {
+    "employer": re.compile(r" (?:as|in) (?:an?|the|its|their|head|chief|lead|senior|junior|our)\b.*$"),
+    "uses": re.compile(r" (?:for|as|to) .+$"),
+    "place": re.compile(r" with (?:her|his|their|my|our|a|two|three|[A-Z]).*$"),
+}
+NO_TAIL = re.compile(r"(?!)")
+PLACED = re.compile(r"(?:in|on|at|closed|open|to|from|by|due|based|located|owned|led|run|managed)\b")
+DOES_NOT = re.compile(r"\b(?:does not|doesn['’]t) (?P<verb>[a-z]+)", re.IGNORECASE)
+WHO = re.compile(
+    r"^(?:The|Our|My) (?!(?:\w+ )*(?:friend|colleague|neighbou?r|cousin|brother|sister|uncle|aunt|child|son|daughter"
+    r"|customer|client|supplier|partner|member|guest|student) is)(?:[\w-]+ ){1,3}is (?:[A-Z][a-z]+\.? )?[A-Z][\w'-]*"
+)
+THE_OF = re.compile(
+    r"^(?P<v>(?!The |Our |My |It |This )[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*)"
+    r" (?:is|became|was (?:named|appointed|elected)) the (?:new )?"
+    r"(?P<a>(?!best|worst|kind|part|rest|end|start|name|one|only|most|same|author|result|cause)"
+    r"[a-z][a-z-]+(?: [a-z-]+)?) (?:of|for|at) (?P<s>.+)$"
+)

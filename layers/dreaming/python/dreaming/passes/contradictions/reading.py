@@ -1,0 +1,393 @@
+"""What a statement says of what: subject, attribute, value, and whether it ends, denies or changes one. Pure.
+
+English, by sentence forms. A statement without a known form still gives the words around its verb, so
+that two of them can be compared; what the forms cannot tell stays open for a judge.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dreaming.passes.consolidation.lexicon import IRREGULAR_PAST
+from dreaming.passes.consolidation.wording import stem
+from dreaming.passes.contradictions import patterns
+from dreaming.passes.contradictions.forms import FORMS, Form
+from dreaming.passes.contradictions.values import Value, read_value, text_key, without_times
+from dreaming.passes.contradictions.vocabulary import (
+    FIXED,
+    PERSONS,
+    PLACES,
+    THINGS,
+    attribute_name,
+    category,
+    is_exclusive,
+    is_known,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One thing said: `subject` · `attribute` = `value`.
+
+    Without an attribute the value alone tells which one is meant ("left the bakery"). `negative`: the
+    value does not hold, or no longer. `past`: it held before the time of speaking. `ended`: values that
+    it replaces. `exclusive`: whether a subject has one such value at a time; None when that is unknown.
+    `changes`: it says itself that something changed. `sense`: which sort of thing the subject is called.
+    """
+
+    subject: str
+    attribute: str | None
+    value: Value
+    negative: bool = False
+    past: bool = False
+    ended: tuple[Value, ...] = ()
+    exclusive: bool | None = None
+    changes: bool = False
+    sense: str | None = None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the attribute never changes."""
+        return self.attribute in FIXED
+
+
+@lru_cache(maxsize=8192)
+def read_statement(statement: str) -> Reading | None:
+    """Return what a statement says, or None when it has no subject and verb that can be told apart."""
+    text = " ".join(statement.split()).rstrip(" .!;")
+    text, changes = _spoken(text)
+    changes = bool(patterns.CHANGE_CUE.search(text)) or changes
+    text = patterns.HEDGE.sub("", patterns.LEAD_TIME.sub("", text))
+    text = text[:1].upper() + text[1:]
+    text = patterns.PERFECT.sub(
+        lambda found: patterns.PERFECT_PRESENT.get(
+            found["verb"],
+            re.sub(
+                r"e?d$", "s" if not found["verb"].endswith("ed") or found["verb"][-3] != "v" else "es", found["verb"]
+            ),
+        ),
+        text,
+    )
+    sense, text = _sense_of(text)
+    found = _ending(text) or _replacing(text) or _stating(text, changes=changes)
+    if found is None or not (found.value.words or found.value.numbers):
+        return None
+    if found.attribute in ("is", "who") and category(found.value.text) in _CHOICES and text.startswith(("Our ", "My ")):
+        found = replace(found, subject="we" if text.startswith("Our ") else "author", attribute="uses")
+    return replace(_by_category(found), changes=found.changes or changes, sense=sense)
+
+
+_CHOICES = frozenset({"database", "cloud", "editor", "chat", "tracker", "ci", "host", "queue"})
+_COMMUTES = {
+    "cycles": "bike",
+    "cycle": "bike",
+    "bikes": "bike",
+    "bicycle": "bike",
+    "walks": "foot",
+    "drives": "car",
+    "own car": "car",
+}
+
+
+def _by_category(found: Reading) -> Reading:
+    """Name an attribute by the kind of choice its value is: what uses Postgres has it for its database."""
+    kind = category(found.value.text) or next((kind for old in found.ended if (kind := category(old.text))), None)
+    if found.attribute is None and kind in ("mode", "seat"):
+        return replace(found, attribute=f"preferred {kind}", exclusive=True)
+    deploys = (found.attribute or "").startswith("does ") and (found.attribute or "").endswith(
+        (" to", " on", " in", " with")
+    )
+    if (found.attribute in (None, "uses") or deploys) and kind in _CHOICES and not found.past:
+        return replace(found, attribute=kind, exclusive=True)
+    if found.attribute == "prefers":
+        return replace(found, attribute=f"preferred {kind}", exclusive=True)
+    if found.attribute == "commute":
+        way = _COMMUTES.get(found.value.text)
+        return replace(found, value=read_value(way)) if way else found
+    return found
+
+
+def sense_of_subject(statement: str) -> tuple[str, str] | None:
+    """Return the subject that a statement calls a person, a place or a thing, and which: ("jordan", "person")."""
+    found = re.match(
+        rf"^(?P<s>[A-Z][\w'-]*) is (?:my|our|his|her|the|a|an"
+        rf"|\w+['’]s) (?:[\w-]+ ){{0,3}}?(?P<w>{'|'.join(sorted(PERSONS | PLACES | THINGS))})\b",
+        statement,
+    )
+    if found:
+        return text_key(found["s"]), _sort_of(found["w"])
+    sense, text = _sense_of(" ".join(statement.split()))
+    return (text_key(text.split(" ", 1)[0]), sense) if sense else None
+
+
+def _sort_of(word: str) -> str:
+    word = word.lower()
+    return "person" if word in PERSONS else "place" if word in PLACES else word
+
+
+def _sense_of(text: str) -> tuple[str | None, str]:
+    found = patterns.SENSE.match(text)
+    if found and not found["rest"].startswith(("of ",)):
+        return _sort_of(found["w"]), f"{found['s']} {found['rest']}"
+    found = patterns.SENSE_BEFORE.match(text)
+    if found and found["s"][0].isupper():
+        return _sort_of(found["w"]), f"{found['s']} {found['rest']}"
+    return None, text
+
+
+def _spoken(text: str) -> tuple[str, bool]:
+    """Take off who said it and what it is called, and let the speaker stand for I."""
+    said = patterns.SAID.match(text)
+    if said:
+        who, text = said["who"], said["what"]
+        for pattern, verb in patterns.I_AM:
+            text = pattern.sub(f"{who} {verb}", text)
+        text = re.sub(r"\b(?:I|[Ww]e)\b", who, text)
+        text = re.sub(r"\b(?:[Mm]y|[Oo]ur)\b", f"{who}'s", text)
+    cue = patterns.LEAD_CUE.match(text)
+    if cue:
+        text = text[cue.end() :]
+        text = text[:1].upper() + text[1:]
+    return text, bool(cue and cue["cue"].lower() in ("correction", "update", "actually", "erratum"))
+
+
+def _plain(text: str) -> str:
+    return patterns.ADVERBS.sub("", text)
+
+
+def _ending(text: str) -> Reading | None:
+    """Read "Lena left the bakery": the value that ends, of an attribute that it alone tells."""
+    if patterns.REPLACED[1].match(_plain(text)):
+        return None
+    found = patterns.LEFT.match(_plain(text))
+    if (
+        found is None
+        or re.match(r"(?:\w+ )?\w{2,}ing\b", found["v"])
+        or patterns.NEGATION.search(found["s"])
+        or re.search(r"\bto\b", found["v"])
+    ):
+        return None
+    return Reading(text_key(found["s"]), None, read_value(found["v"]), negative=True, changes=True)
+
+
+def _replacing(text: str) -> Reading | None:
+    """A sentence about a change: the new value, and the old one where it is told."""
+    plain = _plain(text)
+    if patterns.NEGATION.search(plain):
+        return None
+    found = patterns.SUCCEEDED.match(plain)
+    if found:
+        return Reading(
+            text_key(found["s"] or ""),
+            attribute_name(found["a"]),
+            read_value(found["v"]),
+            ended=(read_value(found["f"]),),
+            exclusive=True,
+            changes=True,
+        )
+    for pattern in patterns.REPLACED:
+        found = pattern.match(plain)
+        if found:
+            return Reading(
+                text_key(found["s"]), None, read_value(found["v"]), ended=(read_value(found["f"]),), changes=True
+            )
+    found = patterns.CHANGED.match(plain)
+    if found is None:
+        return None
+    subject, noun = _subject_and_noun(found["s"], found["o"])
+    attribute: str | None = noun
+    old = found["f"] or found["f2"]
+    value = read_value(found["v"])
+    moves_home = (
+        attribute is None and value.sort is None and re.search(r"\b(?:moved|relocated|moving)\b", text) is not None
+    )
+    if moves_home and not old and found["o"] is None and category(value.text) is None:
+        attribute = "place"
+    if attribute is None and value.sort:
+        attribute = value.sort
+    ended = (read_value(old),) if old else ()
+    return Reading(subject, attribute, value, ended=ended, exclusive=bool(attribute) or None, changes=True)
+
+
+def _subject_and_noun(subject: str, owned: str | None) -> tuple[str, str | None]:
+    """Split "the price of the kiosk", "Priya's phone number", "its datastore" into subject and attribute."""
+    if owned:
+        name = re.sub(r"^(?:its|their|his|her|the|our)\s+", "", owned)
+        return text_key(subject), attribute_name(name)
+    for pattern in (patterns.POSSESSIVE, patterns.OF, patterns.NOUN):
+        found = pattern.match(f"{subject} is x")
+        if found:
+            return text_key(found["s"]), attribute_name(found["a"])
+    return text_key(subject), None
+
+
+def _stating(text: str, *, changes: bool) -> Reading | None:
+    """A sentence that says what is, was or is not."""
+    past = bool(patterns.USED_TO.search(text) or patterns.BEFORE.search(text))
+    ended = patterns.NOT_ANY_MORE.search(text) is not None
+    text = " ".join(patterns.MORE.sub("", text).split())
+    plain = _plain(patterns.BEFORE.sub("", patterns.USED_TO.sub("", text)))
+    plain = " ".join(plain.split())
+    stopped = patterns.STOPPED.search(plain)
+    negative = bool(stopped) or patterns.NEGATION.search(plain) is not None or ended
+    if stopped:
+        plain = plain[: stopped.start()] + _present(stopped["verb"]) + plain[stopped.end() :]
+    elif negative:
+        plain = _affirmed(plain)
+    ends = negative and (bool(stopped) or ended)
+    plain = patterns.NOT_ANY_MORE.sub("", plain).strip()
+    found = _by_noun(plain) or _by_form(plain) or _by_verb(plain)
+    if found is None:
+        return None
+    past = (past or found.past) and not negative
+    return replace(found, negative=negative, past=past, changes=changes or ends)
+
+
+def _affirmed(text: str) -> str:
+    """Return the sentence without its negation: "does not work" gives "works"."""
+    text = patterns.DOES_NOT.sub(lambda found: _third_person(found["verb"]), text)
+
+    def kept(match: re.Match[str]) -> str:
+        word = re.sub(r"(?: not| yet|n['’]t)", "", match.group(), flags=re.IGNORECASE).lower()
+        return word if word in ("is", "are", "was", "were", "has", "have", "had") else ""
+
+    return " ".join(patterns.NEGATION.sub(kept, text).split())
+
+
+def _third_person(verb: str) -> str:
+    if verb == "have":
+        return "has"
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z", "o")) else f"{verb}s"
+
+
+def _present(participle: str) -> str:
+    if len(participle) > 3 and participle[-1] == participle[-2] and participle[-1] not in "ls":
+        participle = participle[:-1]
+    return participle + "s"
+
+
+def _by_form(text: str) -> Reading | None:
+    best: tuple[int, int] | None = None
+    chosen: tuple[Form, re.Match[str]] | None = None
+    for order, form in enumerate(FORMS):
+        found = form.pattern.match(text)
+        if found and (best is None or (found.start("v"), order) < best):
+            if form.accepts and not form.accepts(found):
+                continue
+            best, chosen = (len(found["s"] or "") if "s" in form.pattern.groupindex else 0, order), (form, found)
+    if chosen is None:
+        return None
+    form, found = chosen
+    subject = text_key((found["s"] if "s" in form.pattern.groupindex else "") or "author")
+    value = read_value(form.value or patterns.TAILS.get(form.attribute, patterns.NO_TAIL).sub("", found["v"]))
+    if form.inverse:
+        return Reading(
+            text_key(without_times(found["v"])), form.attribute, read_value(found["s"]), past=form.past, exclusive=True
+        )
+    attribute = form.attribute
+    exclusive = form.exclusive if form.exclusive is not None else is_exclusive(attribute)
+    return Reading(subject, attribute, value, past=form.past, exclusive=exclusive)
+
+
+def _by_noun(text: str) -> Reading | None:
+    for pattern in (patterns.POSSESSIVE, patterns.OF, patterns.NOUN):
+        found = pattern.match(text)
+        if found is None:
+            continue
+        attribute = attribute_name(found["a"])
+        plural = found["t"] in ("are", "were")
+        known = is_exclusive(attribute)
+        exclusive = known if known is not None else (None if plural else True)
+        value = read_value(found["v"])
+        if not is_known(attribute) and pattern is not patterns.NOUN and patterns.PLACED.match(found["v"]):
+            continue
+        if (
+            pattern is patterns.POSSESSIVE
+            and not is_known(attribute)
+            and _is_name(found["v"])
+            and re.search(r"(?:called|named) ", text)
+        ):
+            return Reading(text_key(f"{found['s']} {found['a']}"), "name", value, exclusive=True)
+        if _describes(found["v"]):
+            return Reading(text_key(f"{found['s']} {found['a']}"), *_typed(value))
+        if not found["s"] or found["t"] in ("was", "were"):
+            return Reading(
+                text_key(found["s"]), attribute, value, exclusive=exclusive, past=found["t"] in ("was", "were")
+            )
+        return Reading(text_key(found["s"]), attribute, value, exclusive=exclusive)
+    return None
+
+
+def _is_name(value: str) -> bool:
+    return value[:1].isupper()
+
+
+def _describes(value: str) -> bool:
+    """Tell whether a value says how something is, not what: "very old", "running late"."""
+    return re.match(r"(?:very|too|really|so|quite|rather|always|never|going|being|\w+ing)\b", value) is not None
+
+
+def _typed(value: Value) -> tuple[str, Value]:
+    return value.sort or "is", value
+
+
+_PLURALS = {"children": "child", "people": stem("people"), "men": "man", "women": "woman", "mice": "mouse"}
+_PEOPLE = frozenset(map(stem, ("employees", "people", "staff", "members", "workers", "persons", "colleagues")))
+
+
+def _by_verb(text: str) -> Reading | None:
+    found = patterns.HAS_COUNT.match(text)
+    if found:
+        noun = _PLURALS.get(found["a"], stem(found["a"]))
+        counted = "size" if noun in _PEOPLE else f"number of {noun}"
+        return Reading(text_key(found["s"]), counted, read_value(found["v"].split(" ")[0]), exclusive=True)
+    return _by_being(text) or _by_doing(text)
+
+
+def _by_being(text: str) -> Reading | None:
+    """Read "the shed is painted green", "the boat inspection is on 3 March"."""
+    holder = patterns.THE_OF.match(text)
+    if holder and is_exclusive(attribute_name(holder["a"])) is not False:
+        return Reading(
+            text_key(without_times(holder["s"])), attribute_name(holder["a"]), read_value(holder["v"]), exclusive=True
+        )
+    found = patterns.IS.match(text)
+    if found and len(found["s"].split()) <= 7 and not re.search(r"\b(?:that|which|who|because|when|if)\b", found["s"]):
+        value = read_value(re.sub(r"^(?:on|at|due on|due|set for|set to|scheduled for|for) ", "", found["v"]))
+        state = found["t"] in ("was", "were") and not re.match(r"\w+(?:ed|en)\b", found["v"])
+        if value.sort:
+            return Reading(text_key(found["s"]), value.sort, value, exclusive=True, past=state)
+        if not state and patterns.WHO.match(text):
+            return Reading(text_key(found["s"]), "who", value, exclusive=True)
+        return Reading(text_key(found["s"]), "is", value, past=state)
+    return None
+
+
+def _by_doing(text: str) -> Reading | None:
+    """Read any other verb: its stem and particle are the attribute, what follows is the value."""
+    found = next((match for pattern in patterns.VERBS if (match := pattern.match(text))), None)
+    alone = patterns.ALONE.match(text) if found is None else None
+    if alone is not None:
+        return Reading(text_key(alone["s"]), "does", read_value(stem(alone["verb"])))
+    if found is None:
+        found = patterns.SUBJECTLESS.match(text)
+        return (
+            None
+            if found is None
+            else Reading("author", f"does {stem(found['verb'].lower())}", read_value(found["rest"]))
+        )
+    verb = found["verb"]
+    attribute = attribute_name(verb)
+    if is_exclusive(attribute) is not False and attribute != "weight":
+        attribute = f"does {stem(verb)}{found['p'] or ''}"
+    return Reading(
+        text_key(found["s"]),
+        attribute,
+        read_value(found["v"]),
+        exclusive=is_exclusive(attribute),
+        past=verb.endswith("ed") or (verb in IRREGULAR_PAST and verb not in ("has", "does", "is")),
+    )

@@ -1,0 +1,379 @@
+"""The SQL of contradictions: what is unexamined, neighbourhoods, judgements, timelines, aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from dreaming.beliefs import store as beliefs_store
+from dreaming.beliefs.records import Belief, Source
+from dreaming.beliefs.terms import store as terms_store
+from dreaming.beliefs.terms.words import looked_up
+from dreaming.beliefs.vectors import store as vectors_store
+from dreaming.database import Transaction
+from dreaming.passes.contradictions.aliases import Alias
+from dreaming.passes.contradictions.records import DecidedBy, Judgement, Line, Relation
+
+CANDIDATES = 25
+"""How many beliefs a search brings by words, and how many by vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Beliefs with their live sources, and the offsets of those sources' notes in seconds."""
+
+    beliefs: Mapping[UUID, tuple[Belief, list[Source]]]
+    offsets: Mapping[UUID, int]
+
+
+def unexamined(tx: Transaction, slice_id: int, limit: int) -> list[UUID]:
+    """Return beliefs that are new or whose row has changed since they were examined, the earliest first."""
+    rows = tx.execute(
+        """
+        select b.belief_id from beliefs b
+        left join examined_beliefs e on e.belief_id = b.belief_id and e.slice_id = b.slice_id
+        where b.slice_id = %s and e.row_version is distinct from b.xmin::text
+        order by b.created_at, b.belief_id limit %s
+        """,
+        (slice_id, limit),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def examined_keys(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> list[tuple[str, str | None]]:
+    """Return the subjects and attributes under which beliefs were examined before."""
+    rows = tx.execute(
+        "select distinct subject, attribute from examined_beliefs "
+        "where slice_id = %s and belief_id = any(%s) and subject is not null",
+        (slice_id, list(belief_ids)),
+    ).fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def find_by_key(tx: Transaction, slice_id: int, subjects: Iterable[str], attributes: Iterable[str]) -> list[UUID]:
+    """Return the beliefs about any of the subjects with any of the attributes, or with one yet untold."""
+    rows = tx.execute(
+        """
+        select belief_id from examined_beliefs
+        where slice_id = %(slice)s and subject = any(%(subjects)s)
+          and (attribute = any(%(attributes)s) or attribute is null)
+        """,
+        {"slice": slice_id, "subjects": list(subjects), "attributes": list(attributes)},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_by_subject(tx: Transaction, slice_id: int, subjects: Iterable[str], limit: int) -> list[UUID]:
+    """Return beliefs about any of the subjects, the latest confirmed first."""
+    rows = tx.execute(
+        """
+        select e.belief_id from examined_beliefs e
+        join beliefs b on b.belief_id = e.belief_id and b.slice_id = e.slice_id
+        where e.slice_id = %(slice)s and e.subject = any(%(subjects)s)
+        order by b.confirmed_at desc, b.belief_id limit %(limit)s
+        """,
+        {"slice": slice_id, "subjects": list(subjects), "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def subjects(tx: Transaction, slice_id: int) -> list[str]:
+    """Return every subject of the slice, as it was read."""
+    rows = tx.execute(
+        "select distinct subject from examined_beliefs where slice_id = %s and subject is not null", (slice_id,)
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_partners(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the beliefs that were judged, ordered in time or queued together with these."""
+    rows = tx.execute(
+        """
+        select case when a.left_belief_id = any(%(ids)s) then a.right_belief_id else a.left_belief_id end
+        from adjudications a
+        where a.slice_id = %(slice)s and a.relation is distinct from 'unrelated'
+          and (a.left_belief_id = any(%(ids)s) or a.right_belief_id = any(%(ids)s))
+        union
+        select case when c.left_belief_id = any(%(ids)s) then c.right_belief_id else c.left_belief_id end
+        from conflict_candidates c
+        where c.slice_id = %(slice)s and (c.left_belief_id = any(%(ids)s) or c.right_belief_id = any(%(ids)s))
+        union
+        select t.belief_id from timelines t where t.slice_id = %(slice)s and t.successor_id = any(%(ids)s)
+        """,
+        {"slice": slice_id, "ids": list(belief_ids)},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_similar(tx: Transaction, slice_id: int, statements: Mapping[UUID, str]) -> dict[tuple[UUID, UUID], str]:
+    """Return pairs of beliefs that a search by words or by vectors finds alike, with how."""
+    ids = list(statements)
+    found: dict[tuple[UUID, UUID], str] = {}
+    claims = [looked_up(statements[one]) for one in ids]
+    for row in terms_store.ranked(tx, slice_id, claims, CANDIDATES + 1):
+        one = ids[row.claim]
+        if row.belief_id != one:
+            found[min(one, row.belief_id), max(one, row.belief_id)] = "alike in words"
+    space = vectors_store.active_space(tx, slice_id)
+    if space is not None:
+        vectors = vectors_store.read_vectors(tx, slice_id, ids, space.model)
+        for one, vector in vectors.items():
+            for other, cosine in vectors_store.nearest(tx, slice_id, vector, model=space.model, limit=CANDIDATES + 1):
+                if other != one and cosine >= _GREY_COSINE:
+                    found.setdefault((min(one, other), max(one, other)), "grey_band")
+    return found
+
+
+_GREY_COSINE = 0.60
+
+
+def queued(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[tuple[UUID, UUID], str]:
+    """Return the pairs that consolidation left of these beliefs, with the reason of each."""
+    rows = tx.execute(
+        """
+        select left_belief_id, right_belief_id, reason from conflict_candidates
+        where slice_id = %(slice)s and (left_belief_id = any(%(ids)s) or right_belief_id = any(%(ids)s))
+        """,
+        {"slice": slice_id, "ids": list(belief_ids)},
+    ).fetchall()
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def drop_queued(tx: Transaction, slice_id: int, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Forget queued pairs that were decided."""
+    if pairs:
+        tx.execute(
+            """
+            delete from conflict_candidates c
+            using unnest(%s::uuid[], %s::uuid[]) as d (left_id, right_id)
+            where c.slice_id = %s and c.left_belief_id = d.left_id and c.right_belief_id = d.right_id
+            """,
+            ([pair[0] for pair in pairs], [pair[1] for pair in pairs], slice_id),
+        )
+
+
+def load(tx: Transaction, slice_id: int, belief_ids: Iterable[UUID]) -> Loaded:
+    """Return beliefs with their live sources, and the offsets of those sources' notes."""
+    ids = list(dict.fromkeys(belief_ids))
+    beliefs = beliefs_store.load(tx, slice_id, ids)
+    offsets = tx.execute(
+        """
+        select s.source_id, n.occurred_offset from sources s
+        join notes n on n.note_id = s.note_id and n.slice_id = s.slice_id
+        where s.slice_id = %s and s.belief_id = any(%s) and s.ended_at is null
+        """,
+        (slice_id, ids),
+    ).fetchall()
+    return Loaded(beliefs, {row[0]: row[1] for row in offsets})
+
+
+def mark_examined(
+    tx: Transaction, slice_id: int, rows: Sequence[tuple[UUID, str, str | None, str | None]], *, now: datetime
+) -> None:
+    """Note that beliefs (id, fingerprint, subject, attribute) were examined as their rows are now."""
+    if rows:
+        tx.execute(
+            """
+            insert into examined_beliefs
+                (belief_id, slice_id, fingerprint, subject, attribute, row_version, examined_at)
+            select b.belief_id, b.slice_id, u.fingerprint, u.subject, u.attribute, b.xmin::text, %(now)s
+            from unnest(%(ids)s::uuid[], %(prints)s::text[], %(subjects)s::text[], %(attributes)s::text[])
+                as u (belief_id, fingerprint, subject, attribute)
+            join beliefs b on b.belief_id = u.belief_id and b.slice_id = %(slice)s
+            on conflict (belief_id) do update
+            set fingerprint = excluded.fingerprint, subject = excluded.subject, attribute = excluded.attribute,
+                row_version = excluded.row_version, examined_at = excluded.examined_at
+            """,
+            {
+                "now": now,
+                "slice": slice_id,
+                "ids": [row[0] for row in rows],
+                "prints": [row[1] for row in rows],
+                "subjects": [row[2] for row in rows],
+                "attributes": [row[3] for row in rows],
+            },
+        )
+
+
+def examine_again(tx: Transaction, slice_id: int, subjects: Iterable[str], *, but: Sequence[UUID]) -> None:
+    """Let the pass come to all beliefs about these subjects again: their names mean something else now."""
+    tx.execute(
+        "update examined_beliefs set row_version = '' "
+        "where slice_id = %s and subject = any(%s) and belief_id <> all(%s)",
+        (slice_id, list(subjects), list(but)),
+    )
+
+
+def read_judgements(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[tuple[UUID, UUID], Judgement]:
+    """Return what is known about pairs of which one is among these beliefs."""
+    with tx.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            """
+            select left_belief_id as left, right_belief_id as right, relation, decided_by, reason,
+                   kept_belief_id as kept, left_fingerprint, right_fingerprint, model, attempts, last_failure, run_id
+            from adjudications
+            where slice_id = %(slice)s and (left_belief_id = any(%(ids)s) or right_belief_id = any(%(ids)s))
+            """,
+            {"slice": slice_id, "ids": list(belief_ids)},
+        ).fetchall()
+    found = [
+        Judgement(
+            **{
+                **row,
+                "relation": Relation(row["relation"]) if row["relation"] else None,
+                "decided_by": DecidedBy(row["decided_by"]) if row["decided_by"] else None,
+            }
+        )
+        for row in rows
+    ]
+    return {one.pair: one for one in found}
+
+
+def write_judgements(
+    tx: Transaction, slice_id: int, judgements: Sequence[Judgement], *, prompt_version: str | None, now: datetime
+) -> None:
+    """Remember how pairs relate; a person's word is replaced by nobody else's."""
+    if not judgements:
+        return
+    names = ("left", "right", "relation", "decided_by", "reason", "kept", "left_fingerprint", "right_fingerprint")
+    columns = {
+        name: [getattr(one, name) for one in judgements]
+        for name in (*names, "model", "attempts", "last_failure", "run_id")
+    }
+    tx.execute(
+        """
+        insert into adjudications as a (slice_id, left_belief_id, right_belief_id, relation, decided_by, reason,
+            kept_belief_id, left_fingerprint, right_fingerprint, model, attempts, last_failure, run_id, prompt_version,
+            decided_at)
+        select %(slice)s, u.*, case when u.model is not null then %(prompt)s end, %(now)s
+        from unnest(%(left)s::uuid[], %(right)s::uuid[], %(relation)s::text[], %(decided_by)s::text[],
+                    %(reason)s::text[], %(kept)s::uuid[], %(left_fingerprint)s::text[], %(right_fingerprint)s::text[],
+                    %(model)s::text[], %(attempts)s::int[], %(last_failure)s::text[], %(run_id)s::uuid[])
+            as u (left_id, right_id, relation, decided_by, reason, kept, left_print, right_print, model, attempts,
+                  last_failure, run_id)
+        on conflict (left_belief_id, right_belief_id) do update
+        set relation = excluded.relation, decided_by = excluded.decided_by, reason = excluded.reason,
+            kept_belief_id = excluded.kept_belief_id, left_fingerprint = excluded.left_fingerprint,
+            right_fingerprint = excluded.right_fingerprint, model = excluded.model, attempts = excluded.attempts,
+            last_failure = excluded.last_failure, run_id = excluded.run_id, prompt_version = excluded.prompt_version,
+            decided_at = excluded.decided_at
+        where a.decided_by is distinct from 'person' or excluded.decided_by = 'person'
+        """,
+        {**columns, "slice": slice_id, "prompt": prompt_version, "now": now},
+    )
+
+
+def open_pairs(
+    tx: Transaction, slice_id: int, *, max_attempts: int, run_id: UUID, limit: int
+) -> list[tuple[UUID, UUID]]:
+    """Return open pairs that may be put to a judge and were not in this run, the longest open first."""
+    rows = tx.execute(
+        """
+        select left_belief_id, right_belief_id from adjudications
+        where slice_id = %s and relation is null and attempts < %s and run_id is distinct from %s
+        order by decided_at, left_belief_id, right_belief_id limit %s
+        """,
+        (slice_id, max_attempts, run_id, limit),
+    ).fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def replace_timelines(
+    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], lines: Sequence[Line], *, now: datetime
+) -> None:
+    """Write the stretches of these lines in place of all that these beliefs had."""
+    tx.execute("delete from timelines where slice_id = %s and belief_id = any(%s)", (slice_id, list(belief_ids)))
+    rows = [(line, one) for line in lines for one in line.stretches]
+    if rows:
+        tx.execute(
+            """
+            insert into timelines (slice_id, belief_id, holds_from, holds_until, standing, successor_id, subject,
+                                   attribute, derived_at)
+            select %(slice)s, u.*, %(now)s
+            from unnest(%(ids)s::uuid[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(standings)s::text[],
+                        %(successors)s::uuid[], %(subjects)s::text[], %(attributes)s::text[])
+                as u (belief_id, holds_from, holds_until, standing, successor_id, subject, attribute)
+            on conflict do nothing
+            """,
+            {
+                "slice": slice_id,
+                "now": now,
+                "ids": [one.belief_id for _, one in rows],
+                "starts": [one.holds_from for _, one in rows],
+                "ends": [one.holds_until for _, one in rows],
+                "standings": [one.standing.value for _, one in rows],
+                "successors": [one.successor for _, one in rows],
+                "subjects": [line.subject for line, _ in rows],
+                "attributes": [line.attribute for line, _ in rows],
+            },
+        )
+
+
+def next_boundary(tx: Transaction, slice_id: int, now: datetime) -> datetime | None:
+    """Return when a stretch of the slice next begins or ends by itself."""
+    row = tx.execute(
+        """
+        select min(moment) from (
+            select holds_from as moment from timelines where slice_id = %(slice)s and holds_from > %(now)s
+            union all
+            select holds_until from timelines where slice_id = %(slice)s and holds_until > %(now)s
+        ) boundaries
+        """,
+        {"slice": slice_id, "now": now},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def crossed(tx: Transaction, slice_id: int, now: datetime, limit: int) -> list[UUID]:
+    """Return beliefs whose stretch has begun or ended since it was derived."""
+    rows = tx.execute(
+        """
+        select distinct belief_id from timelines
+        where slice_id = %(slice)s and derived_at < %(now)s
+          and ((holds_from > derived_at and holds_from <= %(now)s)
+               or (holds_until > derived_at and holds_until <= %(now)s))
+        order by belief_id limit %(limit)s
+        """,
+        {"slice": slice_id, "now": now, "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def read_aliases(tx: Transaction, slice_id: int) -> list[tuple[UUID, Alias, bool]]:
+    """Return every alias of the slice with the belief that told it, and whether that one still has sources."""
+    rows = tx.execute(
+        """
+        select a.belief_id, a.name, a.other_name, a.form,
+               b.sources > 0 and b.archive_reason is distinct from 'person'
+        from aliases a
+        join beliefs b on b.belief_id = a.belief_id and b.slice_id = a.slice_id
+        where a.slice_id = %s
+        order by a.name, a.other_name, a.belief_id
+        """,
+        (slice_id,),
+    ).fetchall()
+    return [(row[0], Alias(row[1], row[2], row[3]), row[4]) for row in rows]
+
+
+def replace_aliases(tx: Transaction, slice_id: int, aliases: Mapping[UUID, Sequence[Alias]]) -> None:
+    """Write what beliefs tell of names, in place of what they told before."""
+    tx.execute("delete from aliases where slice_id = %s and belief_id = any(%s)", (slice_id, list(aliases)))
+    rows = [(belief_id, one) for belief_id, told in aliases.items() for one in told]
+    if rows:
+        tx.execute(
+            """
+            insert into aliases (slice_id, belief_id, name, other_name, form)
+            select %s, * from unnest(%s::uuid[], %s::text[], %s::text[], %s::text[])
+            """,
+            (
+                slice_id,
+                [belief_id for belief_id, _ in rows],
+                [one.name for _, one in rows],
+                [one.other_name for _, one in rows],
+                [one.form for _, one in rows],
+            ),
+        )

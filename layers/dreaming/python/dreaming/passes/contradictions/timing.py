@@ -1,0 +1,160 @@
+"""When what a note says holds, by its own words against the note's own time and offset. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dreaming.passes.consolidation.lexicon import MONTHS, NUMBER_WORDS, WEEKDAYS
+
+_MONTH = "|".join(sorted((month for month in MONTHS if len(month) > 2), key=len, reverse=True))
+_DAY = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
+_COUNT = "|".join(["a", "an", *(word for word in NUMBER_WORDS if word.isascii())])
+_MOMENT = (
+    r"(?P<iso>\d{4}-\d\d-\d\d)"
+    rf"|(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m>{_MONTH})\b\.?(?:,? (?P<y>\d{{4}}))?"
+    rf"|(?P<m2>{_MONTH})\b\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,? (?P<y2>\d{{4}}))?"
+    rf"|(?:the (?:start|beginning) of )?(?P<m3>{_MONTH})\b(?: (?:of )?(?P<y3>\d{{4}}))?"
+    r"|(?:the (?:start|beginning) of )?(?P<y4>(?:19|20)\d\d)\b"
+    r"|(?P<rel>the day before yesterday|the day after tomorrow|yesterday|today|tomorrow)"
+    rf"|(?P<which>last|this|next|past) (?P<unit>week|month|year|{_DAY}|{_MONTH})\b"
+    rf"|(?P<n>\d+|{_COUNT}) (?P<per>day|week|month|year)s? (?P<dir>ago|earlier|back)"
+)
+_FROM = re.compile(
+    rf"\b(?:since|from|as of|as from|starting(?: on| in)?|beginning(?: on| in)?|effective|with effect from"
+    rf"|ever since) (?:on |in )?(?:{_MOMENT})",
+    re.IGNORECASE,
+)
+_UNTIL = re.compile(
+    rf"\b(?:until|till|up to|through|up until|ended (?:in|on)|ending(?: in| on)?) (?:on |in "
+    rf"|the end of )?(?:{_MOMENT})",
+    re.IGNORECASE,
+)
+_AT = re.compile(rf"(?:\b(?:in|on|during|back in) )?(?<!\bsince )(?<!\buntil )(?<!\bfrom )(?:{_MOMENT})", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\b(?:from|between) (?P<a>(?:19|20)\d\d) (?:to|until|and|till) (?P<b>(?:19|20)\d\d)\b", re.IGNORECASE
+)
+_EVENT = re.compile(
+    r"\b(?:moved|joined|started|began|left|quit|resigned|switched|changed|became|replaced|renamed|migrated"
+    r"|retired|married|relocated|got|was (?:appointed|promoted|named|elected|moved|raised|renamed)"
+    r"|lived|worked|was|were|used to|led|ran|took over|transferred|adopted|dropped|stopped|gave up|sold"
+    r"|divorced|went|raised|increased|lowered|reduced|in \d{4},?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From when, and until when, a claim says that it holds; None where it does not say."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+def span_of(statement: str, occurred_at: datetime, *, dated_value: bool) -> Span:
+    """Return what the statement's own words say; `occurred_at` carries the note's offset.
+
+    `dated_value`: the value is itself a date, so that only "since" and "until" are times of holding.
+    """
+    both = _RANGE.search(statement)
+    if both:
+        return Span(_year(both["a"], occurred_at), _year(both["b"], occurred_at))
+    until = _UNTIL.search(statement)
+    end = _moment(until, occurred_at) if until else None
+    if until and until["y4"] and end:
+        end = end.replace(year=end.year + 1)  # until 2023 takes in the whole of 2023
+    since = _FROM.search(statement)
+    if since and not dated_value:
+        return Span(_moment(since, occurred_at), end)
+    if not dated_value and _EVENT.search(statement):
+        for found in _AT.finditer(statement):
+            moment = _moment(found, occurred_at)
+            if moment is not None and (until is None or found.start() < until.start() or found.end() <= until.start()):
+                return Span(moment, end)
+    return Span(None, end)
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _year(text: str, occurred_at: datetime) -> datetime:
+    return _midnight(occurred_at).replace(year=int(text), month=1, day=1)
+
+
+def _moment(found: re.Match[str], occurred_at: datetime) -> datetime | None:
+    """Return the beginning of the moment that was named, in the note's offset."""
+    day = _midnight(occurred_at)
+    try:
+        if found["iso"]:
+            year, month, date = map(int, found["iso"].split("-"))
+            return day.replace(year=year, month=month, day=date)
+        if found["y4"]:
+            return day.replace(year=int(found["y4"]), month=1, day=1)
+        for number in ("", "2", "3"):
+            name = found[f"m{number}"]
+            if name:
+                if (
+                    number == "3"
+                    and name.lower() in ("may", "march", "mar", "sep", "mai", "nov", "dec", "jan")
+                    and not name[0].isupper()
+                ):
+                    return None
+                return _in_month(day, name, found["d" + number] if number != "3" else None, found[f"y{number}"])
+        return _relative(found, day)
+    except ValueError:
+        return None
+
+
+def _in_month(day: datetime, name: str, date: str | None, year: str | None) -> datetime:
+    """A date without a year is the one nearest before the note, unless it is less than half a year ahead."""
+    moment = day.replace(year=int(year) if year else day.year, month=MONTHS[name.lower()], day=int(date or 1))
+    if year is None and moment - day > timedelta(days=183):
+        return moment.replace(year=moment.year - 1)
+    if year is None and day - moment > timedelta(days=335):
+        return moment.replace(year=moment.year + 1)
+    return moment
+
+
+_RELATIVE = {"the day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "the day after tomorrow": 2}
+_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+
+def _relative(found: re.Match[str], day: datetime) -> datetime | None:
+    if found["rel"]:
+        return day + timedelta(days=_RELATIVE[found["rel"].lower()])
+    if found["n"]:
+        word = found["n"].lower()
+        count = int(word) if word.isdecimal() else 1 if word in ("a", "an") else NUMBER_WORDS[word]
+        return _back(day, count, found["per"].lower())
+    if found["which"]:
+        return _which(found["which"].lower(), found["unit"].lower(), day)
+    return None
+
+
+def _back(day: datetime, count: int, unit: str) -> datetime:
+    if unit == "year":
+        return day.replace(year=day.year - count, day=min(day.day, 28))
+    if unit == "month":
+        months = day.year * 12 + day.month - 1 - count
+        return day.replace(year=months // 12, month=months % 12 + 1, day=min(day.day, 28))
+    return day - timedelta(days=_DAYS[unit] * count)
+
+
+def _which(which: str, unit: str, day: datetime) -> datetime:
+    """Return the beginning of last, this or next week, month, year, weekday or month by name."""
+    step = {"last": -1, "past": -1, "this": 0, "next": 1}[which]
+    if unit == "week":
+        return day - timedelta(days=day.weekday()) + timedelta(days=7 * step)
+    if unit == "year":
+        return day.replace(year=day.year + step, month=1, day=1)
+    if unit == "month":
+        months = day.year * 12 + day.month - 1 + step
+        return day.replace(year=months // 12, month=months % 12 + 1, day=1)
+    if unit in WEEKDAYS:
+        days = (WEEKDAYS[unit] - 1 - day.weekday()) % 7
+        return day + timedelta(days=days if step > 0 and days else days - 7 if step < 0 or not days else days)
+    month = MONTHS[unit]
+    year = day.year - (month >= day.month) if step < 0 else day.year + (month <= day.month) * (step > 0)
+    return day.replace(year=year, month=month, day=1)

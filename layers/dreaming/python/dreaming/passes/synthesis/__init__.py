@@ -1,0 +1,1 @@
+"""Synthesis: the turns of idle conversations become notes, each once, and notes become beliefs."""

@@ -1,0 +1,1 @@
+"""The index of conversations as a recall reads it."""

@@ -1,0 +1,209 @@
+"""Recall: past conversations found again from a paraphrase, and why each was found."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dreaming.beliefs.vectors.rules import check_dimension, storable
+from dreaming.database import Database, Role, Transaction
+from dreaming.errors import Hold, InvalidInput, Misconfigured
+from dreaming.models.protocols import Embedder
+from dreaming.notes.cleaning import clean, is_empty
+from dreaming.notes.echo import mark
+from dreaming.notes.records import Scope, Tenant
+from dreaming.recall import rules
+from dreaming.recall.index import store
+from dreaming.recall.passages import best_part
+from dreaming.recall.preparation import without_secrets
+from dreaming.recall.records import SOURCE, RecallAnswer, RecalledConversation, RecalledPassage, conversation_key
+from dreaming.recall.rules import MOST_HITS, Ranked
+from dreaming.recall.switch import is_on
+from dreaming.recall.words import query_terms
+from dreaming.settings.resolution import Settings
+from dreaming.settings.service import load_settings
+from dreaming.settings.store import read_enrolment
+
+MAX_QUERY_CHARACTERS = 4_000
+"""Longest query."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked, of which slices, and who turns it into a vector; `reason` says why nobody does."""
+
+    query: str
+    slices: Sequence[int]
+    lexical_weight: float
+    embedder: Embedder | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalling:
+    """Finds conversations.
+
+    `embedder` builds the deployment's embedder for an organization, None where embedding is off.
+    `embed_seconds` bounds the wait for the query's vector.
+    """
+
+    database: Database
+    environment: Mapping[str, str]
+    embedder: Callable[[Settings, str], Embedder | None]
+    role: Role = field(default=Role.WORKER)
+    embed_seconds: float = field(default=5.0)
+
+    def recall(
+        self, tenant: Tenant, query: str, *, scope: Scope | str | None = None, limit: int = MOST_HITS
+    ) -> RecallAnswer:
+        """Return the conversations that fit the query best, at most 10.
+
+        Without a scope those of the organization are searched and, when a user asks, the user's own
+        private ones. Where the query gets no vector, words alone decide and the answer's reason says why.
+        Without the flag nothing is read or embedded.
+
+        Raises:
+            InvalidInput: no such scope, a private one without a user, an empty or overlong query, a limit
+                outside 1..10.
+            DatabaseUnavailable: no connection within the bound.
+        """
+        scopes = searched_scopes(tenant, scope)
+        query = without_secrets(_checked(query, limit))
+        if not is_on(self.environment):
+            return RecallAnswer((), reason="off")
+        question = self._ask(tenant, query, scopes)
+        if not question.slices:
+            return RecallAnswer((), reason=question.reason)
+        vector, reason = self._vector(question)
+        with self.database.transaction(tenant, role=self.role) as tx:
+            return _search(tx, question, vector, reason, limit)
+
+    def _ask(self, tenant: Tenant, query: str, scopes: Sequence[Scope]) -> _Question:
+        with self.database.transaction(tenant, role=self.role) as tx:
+            settings = load_settings(tx, tenant.org_id, self.environment)
+            enrolment = read_enrolment(tx, tenant.org_id)
+            slices = store.visible_slices(tx, tenant.org_id, tenant.user_id, scopes)
+        weight = lexical_weight(settings)
+        if not enrolment.embedding_consent or SOURCE in enrolment.embedding_excluded_sources:
+            return _Question(query, slices, weight, reason="no_embedding_consent")
+        embedder = self.embedder(settings, tenant.org_id)
+        return _Question(query, slices, weight, embedder, None if embedder else "no_embedder")
+
+    def _vector(self, question: _Question) -> tuple[NDArray[np.float32] | None, str | None]:
+        """Return the query's vector, or why there is none."""
+        embedder = question.embedder
+        if embedder is None or question.lexical_weight >= 1:
+            return None, question.reason
+        try:
+            vector: NDArray[np.float32] = embedder.embed([question.query], timeout=self.embed_seconds)[0]
+            check_dimension(len(vector), embedder.dimension, embedder.name)
+            storable(vector)
+        except (Hold, Misconfigured, InvalidInput) as error:
+            _log.warning("a recall compares words only: %s", error)
+            return None, error.reason if isinstance(error, Hold) else "misconfigured"
+        return vector, None
+
+
+def lexical_weight(settings: Settings) -> float:
+    """Return how much words count against vectors, from 0 to 1."""
+    return settings.number("recall_lexical_weight")
+
+
+def searched_scopes(tenant: Tenant, scope: Scope | str | None) -> tuple[Scope, ...]:
+    """Return the scopes that a recall reads: the one named, else the organization's and the user's own.
+
+    Raises:
+        InvalidInput: no such scope, or a private one without a user.
+    """
+    if scope is None:
+        return (Scope.ORG, Scope.PRIVATE) if tenant.user_id else (Scope.ORG,)
+    try:
+        known = Scope(scope)
+    except ValueError:
+        raise InvalidInput("scope", f"is {str(scope)[:60]!r}", "use org, private or shared") from None
+    if known is Scope.PRIVATE and not tenant.user_id:
+        raise InvalidInput("user", "is missing", "private conversations have an owner: name the user")
+    return (known,)
+
+
+def marked(tenant: Tenant, answer: RecallAnswer) -> str:
+    """Return the hits as text for an agent, each in marks that ingest and capture strip, so that none comes back."""
+    return "\n\n".join(
+        mark(_told(one), f"conversation:{conversation_key(tenant.org_id, one.conversation_id).hex()[:16]}")
+        for one in answer.conversations
+    )
+
+
+def _told(one: RecalledConversation) -> str:
+    lines = [f"Recalled from the conversation {one.conversation_id} of {one.last_at.date().isoformat()}."]
+    if one.passage is not None:
+        speaker = f"{one.passage.speaker}: " if one.passage.speaker else ""
+        lines.append(f"{speaker}{one.passage.text}")
+    return "\n".join([*lines, one.summary])
+
+
+def _checked(query: str, limit: int) -> str:
+    query = clean(query)
+    if is_empty(query):
+        raise InvalidInput("query", "is empty", "say what to look for")
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise InvalidInput("query", f"has {len(query):,} characters", f"use at most {MAX_QUERY_CHARACTERS:,}")
+    if not 1 <= limit <= MOST_HITS:
+        raise InvalidInput("limit", f"is {limit}", f"use 1 to {MOST_HITS}")
+    return query
+
+
+def _search(
+    tx: Transaction, question: _Question, vector: NDArray[np.float32] | None, reason: str | None, limit: int
+) -> RecallAnswer:
+    model = question.embedder.name if question.embedder else None
+    documents = store.read_documents(tx, question.slices, vector, model)
+    asked = query_terms(question.query)
+    looked_up = asked
+    if len(asked) > rules.FEW_TERMS and len(asked) * len(documents.ids) > rules.MOST_POSTINGS:
+        most = rules.MOST_POSTINGS
+        looked_up = rules.rarest(store.count_postings(tx, question.slices, asked, most=most), most=most)
+    postings = store.read_postings(tx, question.slices, looked_up)
+    lexical = rules.bm25(postings, documents.ids, documents.lengths)
+    ranked = rules.rank(documents.ids, lexical, documents.likeness, lexical_weight=question.lexical_weight, limit=limit)
+    weights = {term: rules.idf(len(found.documents), len(documents.ids)) for term, found in postings.items()}
+    return RecallAnswer(_hits(tx, question.slices, ranked, weights), reason, len(asked) - len(looked_up))
+
+
+def _hits(
+    tx: Transaction, slices: Sequence[int], ranked: Sequence[Ranked], weights: Mapping[int, float]
+) -> tuple[RecalledConversation, ...]:
+    found = [one.document for one in ranked]
+    if not found:
+        return ()
+    rows = store.read_hits(tx, slices, found, weights)
+    return tuple(
+        RecalledConversation(
+            conversation_id=row.conversation_id,
+            scope=Scope(row.scope),
+            user_id=row.user_id,
+            agent=row.agent,
+            turns=row.turns,
+            started_at=row.started_at,
+            last_at=row.last_at,
+            score=one.score,
+            lexical=one.lexical,
+            likeness=one.likeness,
+            passage=_passage(row, weights),
+            summary=row.summary,
+        )
+        for one in ranked
+        if (row := rows.get(one.document)) is not None
+    )
+
+
+def _passage(row: store.HitRow, weights: Mapping[int, float]) -> RecalledPassage | None:
+    if row.position is None or row.text is None:
+        return None
+    return RecalledPassage(row.speaker, best_part(row.text, weights), row.said_at, row.position)
