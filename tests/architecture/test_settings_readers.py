@@ -7,7 +7,8 @@ from collections import defaultdict
 
 import pytest
 
-from dreaming.settings.registry import REGISTRY, Setting
+from dreaming.settings.records import Setting
+from dreaming.settings.registry import REGISTRY
 from tests.architecture.modules import imported, package_modules
 
 ACCESSORS = {"flag": bool, "integer": int, "number": float, "text": str}

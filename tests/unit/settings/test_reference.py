@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dreaming.settings.records import ChangedBy, Setting
 from dreaming.settings.reference import reference
-from dreaming.settings.registry import REGISTRY, ChangedBy, Setting
+from dreaming.settings.registry import REGISTRY
 
 PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
 

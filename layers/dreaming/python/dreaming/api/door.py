@@ -165,3 +165,17 @@ class Door:
             now=caller.now,
             effect=lambda: effect().model_dump(mode="json", by_alias=True),
         )
+
+
+def identity_rules(environment: Mapping[str, str]) -> IdentityRules:
+    """Return where a deployment finds the tenant of a caller; raises `Misconfigured` when that cannot be read."""
+    try:
+        settings = resolve(environment, {})
+    except InvalidInput as error:
+        raise Misconfigured(str(error)) from error
+    return IdentityRules(
+        org_claim=settings.text("api_org_claim"),
+        user_claim=settings.text("api_user_claim"),
+        admin_claim=settings.text("api_admin_claim"),
+        iam_organization=settings.text("api_iam_organization"),
+    )

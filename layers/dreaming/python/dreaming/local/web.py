@@ -20,11 +20,11 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 
+from dreaming.api.door import identity_rules
 from dreaming.errors import InvalidInput
 from dreaming.local.functions import Function
 from dreaming.local.home import make_home
 from dreaming.notes.records import Tenant
-from dreaming.settings.resolution import resolve
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8377
@@ -106,10 +106,10 @@ class _Gateway:
     def __init__(self, function: Function, tenant: Tenant, token: str, environment: Mapping[str, str]) -> None:
         self._function = function
         self._token = token
-        settings = resolve(environment, {})
-        claims = {settings.text("api_org_claim"): tenant.org_id, settings.text("api_admin_claim"): "true"}
+        rules = identity_rules(environment)
+        claims = {rules.org_claim: tenant.org_id, rules.admin_claim: "true"}
         if tenant.user_id is not None:
-            claims[settings.text("api_user_claim")] = tenant.user_id
+            claims[rules.user_claim] = tenant.user_id
         self._authorizer = {"jwt": {"claims": claims, "scopes": None}}
         # The application keeps its current request in itself, as one sandbox has one request at a time.
         self._lock = threading.Lock()

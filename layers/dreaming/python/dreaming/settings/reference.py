@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from dreaming.settings.registry import REGISTRY, ChangedBy, Setting
+from dreaming.settings.records import ChangedBy, Setting
+from dreaming.settings.registry import REGISTRY
 from dreaming.settings.resolution import allowed
 
 _HEAD = """# Settings

@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from dreaming.errors import InvalidInput
-from dreaming.settings.registry import REGISTRY, ChangedBy, Setting
+from dreaming.settings.records import ChangedBy, Setting
+from dreaming.settings.registry import REGISTRY
 
 Value: TypeAlias = bool | int | float | str
 

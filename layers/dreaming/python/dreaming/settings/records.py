@@ -1,0 +1,40 @@
+"""What a setting is. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+type_names = {bool: "true or false", int: "whole number", float: "number", str: "text"}
+
+
+class ChangedBy(StrEnum):
+    """Who may change a setting: the deployment's environment only, or each organization too."""
+
+    DEPLOYMENT = "deployment"
+    ORGANIZATION = "organization"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. `minimum` and `maximum` are inclusive; `reader` is the module that acts on it."""
+
+    name: str
+    type: type[bool] | type[int] | type[float] | type[str]
+    default: bool | int | float | str
+    changed_by: ChangedBy
+    reader: str
+    sentence: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def environment(self) -> str:
+        """The environment variable that sets the deployment's default."""
+        return f"DREAMING_{self.name.upper()}"
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Older environment names that still work."""
+        return (f"QUOXDREAM_{self.name.upper()}", f"QM_LTM_{self.name.upper()}")
