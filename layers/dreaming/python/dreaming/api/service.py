@@ -166,12 +166,14 @@ class Reader:
         with self._transaction() as tx:
             return timelines_store.read_succession(tx, slice_id, belief_id)
 
-    def reviews(self, key: SliceKey, *, limit: int) -> list[ReviewRow]:
+    def reviews(self, key: SliceKey, *, limit: int, neighbours: bool = False) -> list[ReviewRow]:
         """Return the pairs of a slice's beliefs that need a person, the undecidable before the open."""
         _check_limit(limit)
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
-            return [] if found is None else timelines_store.read_reviews(tx, found.slice_id, limit)
+            return (
+                [] if found is None else timelines_store.read_reviews(tx, found.slice_id, limit, neighbours=neighbours)
+            )
 
     def corroborated(self, key: SliceKey, *, limit: int) -> list[BeliefReading]:
         """Return the live beliefs of a slice that the most origins support, at least two."""

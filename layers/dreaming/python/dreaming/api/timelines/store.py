@@ -66,8 +66,11 @@ class ReviewRow:
     reason: str
 
 
-def read_reviews(tx: Transaction, slice_id: int, limit: int) -> list[ReviewRow]:
-    """Return the pairs for a person, what is in review first, then what is open."""
+def read_reviews(tx: Transaction, slice_id: int, limit: int, *, neighbours: bool = False) -> list[ReviewRow]:
+    """Return the pairs for a person, what is in review first, then what is open.
+
+    Open pairs that are only near each other, and wait for a judge, are left out unless `neighbours` asks for them.
+    """
     rows = tx.execute(
         """
         select left_belief_id, right_belief_id, relation, reason from (
@@ -80,7 +83,7 @@ def read_reviews(tx: Transaction, slice_id: int, limit: int) -> list[ReviewRow]:
             ) as in_review
             from adjudications a where a.slice_id = %(slice)s and (a.relation is null or a.relation = 'incompatible')
         ) pairs
-        where in_review or (relation is null and exists (
+        where in_review or (relation is null and (%(neighbours)s or not starts_with(reason, 'alike in ')) and exists (
             select from beliefs b where b.slice_id = %(slice)s and b.belief_id = pairs.left_belief_id
               and b.archived_at is null
         ) and exists (
@@ -89,7 +92,7 @@ def read_reviews(tx: Transaction, slice_id: int, limit: int) -> list[ReviewRow]:
         ))
         order by in_review desc, decided_at desc, left_belief_id, right_belief_id limit %(limit)s
         """,
-        {"slice": slice_id, "limit": limit},
+        {"slice": slice_id, "limit": limit, "neighbours": neighbours},
     ).fetchall()
     return [ReviewRow(row[0], row[1], row[2], row[3]) for row in rows]
 

@@ -31,21 +31,22 @@ _QUOTE_LENGTH = 160
     """,
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many pairs.")
+@click.option("--neighbours", is_flag=True, help="Also pairs that are only near each other and wait for a judge.")
 @click.pass_context
-def conflicts(ctx: click.Context, limit: int) -> None:
+def conflicts(ctx: click.Context, limit: int, neighbours: bool) -> None:
     """List beliefs that contradict each other within a margin too small to decide, and pairs still open.
 
     What a rule or the judge decided is not here: `dream why BELIEF` shows its line of succession.
     """
     if ctx.invoked_subcommand is None:
-        _list(limit=limit)
+        _list(limit=limit, neighbours=neighbours)
 
 
 @with_session
-def _list(session: Session, *, limit: int) -> None:
+def _list(session: Session, *, limit: int, neighbours: bool) -> None:
     with session.database() as database:
         reader = session.reader(database)
-        found = reader.reviews(session.key, limit=limit)
+        found = reader.reviews(session.key, limit=limit, neighbours=neighbours)
         sides = [(reader.explain(str(one.left_id)), reader.explain(str(one.right_id))) for one in found]
     if session.output.as_json:
         documents = [_document(one, left, right) for one, (left, right) in zip(found, sides, strict=True)]

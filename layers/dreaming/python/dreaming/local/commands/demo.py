@@ -16,6 +16,7 @@ from dreaming.errors import InvalidInput, Misconfigured
 from dreaming.local.commands.beliefs import belief_document, show_beliefs
 from dreaming.local.commands.command import DreamCommand
 from dreaming.local.commands.drain import PASS, Drained, drain_all, show_stopped
+from dreaming.local.commands.other_passes import PassDrained, drain_pass, show_pass_drained
 from dreaming.local.commands.readings import Ingested, ingest_readings
 from dreaming.local.commands.session import Session, open_session, program
 from dreaming.local.commands.why import conflict_reason, explanation_document, show_explanation
@@ -36,6 +37,7 @@ _MARK = "dreaming-demo"
 _BELIEFS_SHOWN = 8
 _CONFLICTS_SHOWN = 4
 _UNAVAILABLE = 4
+_FURTHER_PASSES = ("contradictions", "decay")
 _SWITCHES = ("enabled", "enrolled", "model_consent")
 
 
@@ -85,11 +87,13 @@ def _demonstrate(session: Session, runtime: LocalRuntime, repository: Path | Non
     readings, missing = _readings(repository, limit)
     ingested = ingest_readings(session, runtime.database, "ingest", readings, limit)
     drained = drain_all(session, runtime, only=_slice_id(session.reader(runtime.database), session))
+    others = [drain_pass(session, runtime, name) for name in _FURTHER_PASSES]
     shown = _look(session, session.reader(runtime.database))
     if output.as_json:
-        output.document(_document(session, missing, ingested, drained, shown))
+        output.document(_document(session, missing, ingested, drained, shown) | {"passes": others})
     else:
         _show(session, missing, ingested, drained, shown)
+        _show_further(session, others, shown)
     return _UNAVAILABLE if drained.stopped else 0
 
 
@@ -236,6 +240,14 @@ def _show(session: Session, missing: str | None, ingested: Ingested, drained: Dr
         _title(session, "Why one of them is believed", command)
         show_explanation(session, shown.explanation)
     _show_conflicts(session, shown.conflicts)
+
+
+def _show_further(session: Session, others: Sequence[PassDrained], shown: Shown) -> None:
+    _title(session, "The other passes", "contradictions in order of time, and what has faded")
+    for other in others:
+        show_pass_drained(session, other)
+        if not other.batches and not other.held:
+            session.output.line(f"{other.pass_name}: nothing to do")
     _show_next(session, shown)
 
 
@@ -277,7 +289,9 @@ def _show_next(session: Session, shown: Shown) -> None:
     rows = (
         (f"beliefs {word}", "search what is believed"),
         (f"why {identifier}", "the evidence behind one belief"),
-        ("status", "counts, cursor and runs"),
+        ("fading", "what fades in the next weeks, as a plot"),
+        ("brief", "what is believed now, for an agent's prompt"),
+        ("dashboard --open", "all of it on a page"),
         ("doctor", "check the installation, recount everything"),
     )
     _title(session, "Where to look next", "")
