@@ -73,6 +73,10 @@ bench-ingest: setup ## Measure how fast notes come in, into build/bench
 bench-consolidation: setup ## Measure how fast notes become beliefs, and for how many calls, into build/bench
 	@$(RUN) tests.benchmarks.consolidation
 
+.PHONY: bench-growth
+bench-growth: setup ## Measure what a note costs among 1,000 to 100,000 beliefs; takes about 5 minutes
+	@$(RUN) tests.benchmarks.growth $(ARGS)
+
 .PHONY: test-postgres16
 test-postgres16: setup ## Run the tests that use a database on PostgreSQL 16
 	@DREAMING_TEST_POSTGRES=16 $(RUN) pytest -n auto tests/database tests/faults tests/functions $(ARGS)

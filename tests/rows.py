@@ -122,6 +122,8 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         "idempotency_keys": {"org_id": org_id, "user_id": "", "key": "k", "request_sha256": bytes(32)}
         | {"claimed_at": NOW, "answer": Jsonb(text)},
         "audit": {"org_id": org_id, "happened_at": NOW, "actor": "mia", "action": "a", "subject": "s"},
+        "erasure_keys": {"org_id": org_id, "key": bytes(32), "made_at": NOW},
+        "tombstones": {"org_id": org_id, "name": bytes(32), "kind": "note", "erased_at": NOW},
         "autonomy_agents": {"org_id": org_id, "agent_id": "bot", "created_at": NOW},
         "autonomy_actions": agent
         | {"action_id": action_id, "external_id": "e", "tool": "t", "summary": text, "risk": "low", "acted_at": NOW}

@@ -16,7 +16,20 @@ TOP_LEVEL = {
 }
 EMPTY_NAMES = {"common", "helper", "helpers", "manager", "managers", "misc", "util", "utils"}
 MAX_LINES = 400
-FEATURES = {"notes", "beliefs", "autonomy", "passes", "recall", "models", "settings", "database", "lambdas", "api", "local"}
+FEATURES = {
+    "notes",
+    "beliefs",
+    "autonomy",
+    "erasure",
+    "passes",
+    "recall",
+    "models",
+    "settings",
+    "database",
+    "lambdas",
+    "api",
+    "local",
+}
 
 
 def tree_files(root: Path) -> list[Path]:

@@ -12,8 +12,8 @@ from dreaming.local.postgres import EmbeddedPostgres
 
 
 @contextmanager
-def benchmark_database() -> Iterator[tuple[Database, Path]]:
-    """Start a server, give a migrated database and a folder, and remove everything at the end."""
+def benchmark_address() -> Iterator[tuple[str, Path]]:
+    """Start a server, give the URL of a migrated database and a folder, and remove everything at the end."""
     with TemporaryDirectory(prefix="dreaming-bench-") as name:
         folder = Path(name)
         folder.chmod(0o711)
@@ -21,8 +21,15 @@ def benchmark_database() -> Iterator[tuple[Database, Path]]:
         url = server.start()
         try:
             migrate(url)
-            database = Database(url)
-            yield database, folder
-            database.close()
+            yield url, folder
         finally:
             server.remove()
+
+
+@contextmanager
+def benchmark_database() -> Iterator[tuple[Database, Path]]:
+    """Give the database itself in place of its URL."""
+    with benchmark_address() as (url, folder):
+        database = Database(url)
+        yield database, folder
+        database.close()

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from dreaming.database import Database
 from dreaming.identifiers import uuid7
@@ -30,7 +31,11 @@ from tests.databases import at_database, created_database
 from tests.world import NOON
 
 TOKEN = "a-token-of-this-test"
+WITHIN = 60_000
+"""Milliseconds until something that should come about has not: a busy machine is no fault of the page."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+expect.set_options(timeout=WITHIN)
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +45,9 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.skip("there is no Chromium here: apt-get install chromium, or name one in DREAMING_TEST_CHROMIUM")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        started = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"] if os.geteuid() == 0 else []
+        )
         yield started
         started.close()
 
@@ -71,8 +78,14 @@ class Site:
         page = self.context.new_page()
         page.on("request", lambda request: self.addresses.append(request.url))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self.complaints.append(said.text) if said.type in {"error", "warning"} else None)
+        page.on(
+            "console", lambda said: self.complaints.append(said.text) if said.type in {"error", "warning"} else None
+        )
         return page
+
+    def _hear(self, said: ConsoleMessage) -> None:
+        if said.type in {"error", "warning"}:
+            self.complaints.append(said.text)
 
     def open(self, view: str = "overview") -> Page:
         """The page at a view, signed in as `dream dashboard` does it."""
@@ -98,7 +111,13 @@ def settle(page: Page) -> None:
 
 @contextmanager
 def opened_site(
-    database: Database, browser: Browser, folder: Path, environment: dict[str, str], *, now: datetime | None = NOON, **look: Any
+    database: Database,
+    browser: Browser,
+    folder: Path,
+    environment: dict[str, str],
+    *,
+    now: datetime | None = NOON,
+    **look: Any,
 ) -> Iterator[Site]:
     """Serve the API over a database; the clocks of both sides stand at `now`."""
     keys = KeyResolver(EnvironmentKeys(environment), clock=lambda: 0.0)
@@ -108,7 +127,7 @@ def opened_site(
     api = LocalApi(function, tenant=CALLER, token=TOKEN, environment=environment, port=0)
     api.start()
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **look})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(WITHIN)
     if now is not None:
         context.clock.set_fixed_time(now)
     try:
@@ -128,13 +147,21 @@ def database_of_month(server_url: str, month: str) -> Iterator[Database]:
         database.close()
 
 
+Visit = Callable[..., AbstractContextManager[Site]]
+"""Opens the page over a copy of the month; keywords are those of a browser context."""
+
+
 @pytest.fixture
-def site(
-    database_of_month: Database, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Site]:
-    """The page over a copy of the month, at 1,440 pixels."""
+def visit(database_of_month: Database, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """How a test opens the page with a look of its own."""
     monkeypatch.setattr(wiring, "_installed", [])
-    with opened_site(database_of_month, browser, tmp_path, {"DREAMING_ENABLED": "true", **ENVIRONMENT}) as opened:
+    return partial(opened_site, database_of_month, browser, tmp_path, {"DREAMING_ENABLED": "true", **ENVIRONMENT})
+
+
+@pytest.fixture
+def site(visit: Visit) -> Iterator[Site]:
+    """The page over a copy of the month, at 1,440 pixels."""
+    with visit() as opened:
         yield opened
 
 

@@ -12,6 +12,7 @@ from dreaming.database import Database
 from dreaming.errors import Throttled
 from dreaming.local.queue import LocalQueue
 from dreaming.models.protocols import ChatRequest
+from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.records import IncomingNote, Scope, SliceKey, Tenant
 from dreaming.recall.capture import Capturing
 from dreaming.recall.records import IncomingConversation, IncomingTurn
@@ -45,7 +46,8 @@ TOLD: dict[int, list[tuple[str, str, str, list[Claim]]]] = {
         ("chat", "Ida", "I prefer the seed trays made of wood pulp. They hold together well enough.",
          [("Ida prefers the seed trays made of wood pulp.", {"kind": "preference", "confidence": 0.75})]),
         ("git", "Tom", "Decided in review: we decided to keep the sensor readings in Postgres. No other store for now.",
-         [("The team decided to keep the sensor readings in Postgres.", {"kind": "decision", **HIGH, "confidence": 0.92})]),
+         [("The team decided to keep the sensor readings in Postgres.",
+           {"kind": "decision", **HIGH, "confidence": 0.92})]),
     ],
     6: [("chat", "Lena", "For the record, the watering pumps run on the Heron controller. It beeps at night.",
          [("The watering pumps run on the Heron controller.", {"confidence": 0.85})])],
@@ -56,8 +58,8 @@ TOLD: dict[int, list[tuple[str, str, str, list[Claim]]]] = {
          [("The harvest fair is on 13 September.", {"confidence": 0.8})]),
     ],
     12: [
-        ("chat", "Bo", "Lena works at the bakery. She said so at lunch.", [("Lena works at the bakery.", {"kind": "fact"})]),
-        ("chat", "Uma", "Lena works at the mill. I saw her there.", [("Lena works at the mill.", {"kind": "fact"})]),
+        ("chat", "Bo", "Lena works at the bakery. She said so at lunch.", [("Lena works at the bakery.", {})]),
+        ("chat", "Uma", "Lena works at the mill. I saw her there.", [("Lena works at the mill.", {})]),
     ],
     15: [("wiki", "Tom", HOSTILE, [(HOSTILE, {"kind": "observation", "confidence": 0.55})])],
     18: [("chat", "Ida", "The propane tank is refilled in May. Ask Bo for the key.",
@@ -66,16 +68,9 @@ TOLD: dict[int, list[tuple[str, str, str, list[Claim]]]] = {
           [("The tomato line moved to drip hoses.", {"kind": "decision", "confidence": 0.8})])],
 }  # fmt: skip
 
-_BEDS = ("Ash", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Larch", "Maple")
-_SEEN = (
-    ("Bed {bed} was sown with {crop}.", "fact", {}),
-    ("Bed {bed} needs water every {n} days.", "constraint", {}),
-    ("Slugs were seen in bed {bed}.", "observation", FAST),
-    ("Bed {bed} is the place of {person}.", "entity", {}),
-    ("The {crop} of bed {bed} looked pale.", "observation", FAST),
-)
-_CROPS = ("carrots", "leeks", "beans", "chard", "onions", "fennel", "beets", "kale", "peas", "radishes", "dill", "mint")
-_PEOPLE = ("Ida", "Tom", "Bo", "Uma", "Mira", "Lena", "Olaf", "Vera", "Nils", "Rosa", "Jan", "Kim")
+# A line for each small note: kind, decay class, sentence.
+DIARY = (Path(__file__).parent / "diary.txt").read_text("utf-8").splitlines()
+_A_DAY = 2
 
 
 @dataclass
@@ -131,31 +126,35 @@ def live_a_month(database: Database, folder: Path) -> Month:
 
 
 def _begin(database: Database, folder: Path) -> Month:
-    month: Month
     (folder / "autonomy").mkdir()
-    world = open_world(database, folder, lambda request: month.answer(request), now=START)
+    world = open_world(database, folder, now=START)
     world.environment |= ENVIRONMENT
     ageing = AgeingWorld(world, LocalQueue(folder / "decay.sqlite", "decay", clock=world.clock), {})
     autonomy = open_autonomy_world(database, folder / "autonomy", now=START)
     month = Month(database, world, ageing, Examined(world, folder), autonomy)
+    world.model = ScriptedChatModel(month.answer)
     return month
 
 
 def _tell(month: Month, day: int) -> None:
     for number, (source, author, text, claims) in enumerate(TOLD.get(day, [])):
         month.say(f"{source}-{day:02d}-{number}", text, claims, source=source, author=author)
-    for number, (pattern, kind, fields) in enumerate(_SEEN):
-        place = (day * 3 + number) % len(_BEDS)
-        said = pattern.format(bed=f"{_BEDS[place]} {day + 1}", crop=_CROPS[(place + number) % 12], person=_PEOPLE[place], n=2 + place % 5)
-        old = timedelta(days=(day * 7 + number * 11) % 75)
-        confidence = 0.35 + ((day * 5 + number * 3) % 13) / 20
+    for place in range(day * _A_DAY, min((day + 1) * _A_DAY, len(DIARY))):
+        kind, ageing, said = DIARY[place].split(" ", 2)
+        importance = {"importance": "high"} if place % 4 == 2 else {}
+        fields = {"kind": kind, "decay_class": f"{ageing}_decay" if ageing != "permanent" else ageing, **importance}
         month.say(
-            f"log-{day:02d}-{number}",
-            f"{said} Written down in passing.",
-            [(said, {"kind": kind, "confidence": confidence, **(HIGH if day % 6 == 0 else {}), **fields})],
-            source="log",
-            author=_PEOPLE[day % 12],
-            occurred_at=month.world.now - old,
+            f"diary-{place:02d}",
+            f"Walked the grounds. {said} Nothing else of note.",
+            [(said, {**fields, "confidence": 0.35 + (place * 7 % 13) / 20})],
+            source="diary",
+            author=("Ida", "Tom", "Bo", "Uma")[place % 4],
+            occurred_at=month.world.now - timedelta(days=place * 17 % 90),
+        )
+    if day == 1:
+        said = "The old pear tree by the gate has buds."
+        month.say(
+            "buds", said, [(said, {"kind": "observation", **HIGH, **FAST})], occurred_at=START - timedelta(days=45)
         )
     if day in {10, 20}:
         month.say(f"scan-{day}", f"{POISON} {day}", [], source="scans")
@@ -193,11 +192,14 @@ def _talk(month: Month, day: int) -> None:
         IncomingTurn(speaker="ana", text=subjects[day]),
         IncomingTurn(speaker="helper", text=f"You asked: {subjects[day]} I found it in the notes of day {day}."),
     )
-    capturing = Capturing(
-        month.database, ENVIRONMENT, lambda *_: None, lambda: month.world.now, lambda _: None
+    capturing = Capturing(month.database, ENVIRONMENT, lambda *_: None, lambda: month.world.now, lambda _: None)
+    capturing.capture(
+        CALLER, IncomingConversation(conversation_id=f"talk-{day:02d}", turns=turns, agent="helper"), scope=Scope.ORG
     )
-    capturing.capture(CALLER, IncomingConversation(conversation_id=f"talk-{day:02d}", turns=turns, agent="helper"), scope=Scope.ORG)
 
 
 def _quote(statement: str, text: str) -> str:
-    return statement if statement in text else max(text.split(". "), key=lambda part: len({*part.split()} & {*statement.split()}))
+    """The statement where it stands in the text, or the sentence that shares the most words with it."""
+    if statement in text:
+        return statement
+    return max(text.split(". "), key=lambda part: len(set(part.split()) & set(statement.split())))

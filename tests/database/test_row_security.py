@@ -85,11 +85,78 @@ def test_every_table_forces_row_security(admin: Admin, tables: list[str]) -> Non
 def test_every_table_has_one_policy_that_checks_reads_and_writes(admin: Admin, tables: list[str]) -> None:
     query = """
         select tablename, roles::text[], cmd, permissive, qual is not null and qual = with_check from pg_policies
-        where schemaname = 'dreaming' and policyname <> 'planner' order by tablename
+        where schemaname = 'dreaming' and policyname = 'tenant' order by tablename
     """
     expected = [(table, ["dreaming_api", "dreaming_worker"], "ALL", "PERMISSIVE", True) for table in tables]
     rows = admin.execute(query).fetchall()
     assert [(table, sorted(roles), *rest) for table, roles, *rest in rows] == expected
+
+
+def test_the_eraser_has_a_policy_on_every_table_that_checks_reads_and_writes(admin: Admin, tables: list[str]) -> None:
+    query = """
+        select tablename, roles::text[], cmd, permissive, qual is not null and qual = with_check from pg_policies
+        where schemaname = 'dreaming' and policyname = 'eraser' order by tablename
+    """
+    assert admin.execute(query).fetchall() == [
+        (table, ["dreaming_eraser"], "ALL", "PERMISSIVE", True) for table in tables
+    ]
+    others = "select distinct policyname from pg_policies where schemaname = 'dreaming' order by 1"
+    assert admin.execute(others).fetchall() == [("eraser",), ("planner",), ("tenant",)]
+
+
+def test_the_eraser_alone_deletes_what_was_told(admin: Admin, tables: list[str]) -> None:
+    may = "select t from unnest(%s::text[]) t where has_table_privilege(%s, t, 'delete') order by 1"
+    assert [name for (name,) in admin.execute(may, [tables, Role.ERASER]).fetchall()] == tables
+    told = ["slices", "notes", "note_versions", "beliefs", "sources", "belief_history", "merges", "relationships"]
+    told += ["audit", "autonomy_actions", "erasure_keys", "tombstones", "enrolment", "dream_runs"]
+    for role in (*APPLICATION, Role.PLANNER):
+        assert admin.execute(may, [told, role]).fetchall() == []
+
+
+def test_the_eraser_sees_one_organization_and_with_a_user_what_that_user_sees(
+    database: Database, admin: Admin, tables: list[str], planted: int
+) -> None:
+    for owner in ("mia", "tom"):
+        insert_every_row(admin, insert_slice(admin, SliceKey("acme", Scope.PRIVATE, owner)), f"{owner}s")
+    in_slices = tables_by_slice(admin)
+    with database.transaction(ACME.tenant, role=Role.ERASER) as tx:
+        assert {table for table in in_slices if count(tx, table) < 3} == set()
+    with database.transaction(Tenant("acme", "mia"), role=Role.ERASER) as tx:
+        assert tx.execute("select owner_user_id from slices order by 1 nulls last").fetchall() == [("mia",), (None,)]
+        assert {table: count(tx, table) for table in in_slices - {"beliefs"}} == dict.fromkeys(
+            in_slices - {"beliefs"}, 2
+        )
+    for other in (BAKERY.tenant, Tenant("ACME"), Tenant("bakery", "mia")):
+        with database.transaction(other, role=Role.ERASER) as tx:
+            assert {table: count(tx, table) for table in tables} == dict.fromkeys(tables, 0)
+
+
+def test_no_eraser_deletes_or_changes_across_tenants(
+    database: Database, admin: Admin, planted: int, tables: list[str]
+) -> None:
+    """With every right on the tables, so that only the policies stand in the way."""
+    admin.execute("grant insert, update, delete on all tables in schema dreaming to dreaming_eraser")
+    theirs = insert_slice(admin, BAKERY)
+    for table in tables:
+        by_slice = table in tables_by_slice(admin) - {"slices"}
+        column, value = ("slice_id", str(theirs)) if by_slice else ("org_id", "bakery")
+        move = sql.SQL("update {} set {} = {}").format(sql.Identifier(table), sql.Identifier(column), value)
+        with (
+            pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"),
+            database.transaction(ACME.tenant, role=Role.ERASER) as tx,
+        ):
+            tx.execute(move)
+        with database.transaction(Tenant("carpenter"), role=Role.ERASER) as tx:
+            assert tx.execute(sql.SQL("delete from {}").format(sql.Identifier(table))).rowcount == 0
+
+
+@pytest.mark.parametrize("role", [*APPLICATION, Role.ERASER])
+def test_a_table_to_come_lets_the_eraser_in_and_nobody_else_by_itself(admin: Admin, role: Role) -> None:
+    admin.execute("create table to_come (slice_id bigint primary key); call protect_by_slice('to_come')")
+    admin.execute("create table of_all (org_id text primary key); call protect_by_org('of_all')")
+    for table in ("to_come", "of_all"):
+        may = admin.execute("select has_table_privilege(%s, %s, 'select, delete')", [role, table]).fetchone()
+        assert may == (role is Role.ERASER,)
 
 
 def test_no_policy_but_the_planners_lets_anyone_else_in(admin: Admin) -> None:

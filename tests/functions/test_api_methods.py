@@ -120,3 +120,20 @@ def test_the_same_answers_for_what_is_missing_and_what_is_somebody_elses(install
     assert call(api, f"{NOTES}/{ours}", authorizer=birch).status == 404
     assert call(api, f"{NOTES}/no-id").status == 422
     assert call(api, f"{NOTES}/{ours}", authorizer=jwt(sub="ana")).status == 403
+
+
+def test_a_setting_that_there_is_not_is_not_found(api: Sandbox) -> None:
+    admin: Any = jwt(org_id="acme", sub="ana", dreaming_admin="true")
+    for method, body in (("PUT", '{"value": 1}'), ("DELETE", None)):
+        answer = call(api, "/brain/settings/no_such_setting", method=method, body=body, authorizer=admin)
+        assert answer.status == 404
+        # A path that a route names as it stands is no setting either.
+        assert call(api, "/brain/settings/audit", method=method, body=body, authorizer=admin).status == 405
+
+
+@pytest.mark.parametrize("time", ["0", "1717243200", "2026-06-01", "noon"])
+def test_a_time_is_written_out(api: Sandbox, time: str) -> None:
+    assert call(api, "/brain/beliefs", query={"as_of": time}).status == 422
+    body = json.dumps({"notes": [{"text": "a", "occurred_at": time}]})
+    assert call(api, NOTES, method="POST", body=body).status == 422
+    assert call(api, "/brain/beliefs", query={"as_of": "2026-06-01T12:00:00Z"}).status == 200

@@ -36,7 +36,7 @@ def notes(*texts: str, **values: Any) -> dict[str, Any]:
 def test_notes_are_stored_listed_and_read(installed: World, api: Sandbox) -> None:
     answer = post(api, NOTES, notes("The mill opens at dawn.", "The gate is green.", author="Ana"))
     assert answer.status == 200
-    assert answer.body == {"created": 2, "edited": 0, "reinstated": 0, "unchanged": 0}
+    assert answer.body == {"created": 2, "edited": 0, "reinstated": 0, "unchanged": 0, "erased": 0}
     listed = call(api, NOTES).body
     assert [one["external_id"] for one in listed["notes"]] == ["The gate is green.", "The mill opens at da"]
     assert listed["next_cursor"] is None
@@ -132,7 +132,7 @@ def test_a_post_with_a_key_is_done_once(installed: World, api: Sandbox) -> None:
     keyed = {"headers": {"idempotency-key": "k1"}}
     first = post(api, NOTES, notes("One."), **keyed)
     again = post(api, NOTES, notes("One."), **keyed)
-    assert first.body == again.body == {"created": 1, "edited": 0, "reinstated": 0, "unchanged": 0}
+    assert first.body == again.body == {"created": 1, "edited": 0, "reinstated": 0, "unchanged": 0, "erased": 0}
     other = post(api, NOTES, notes("Two."), **keyed)
     assert other.status == 422
     assert other.body["fields"][0]["field"] == "Idempotency-Key"

@@ -35,7 +35,7 @@ def test_capabilities_name_every_setting_with_its_origin_and_reader(api: Sandbox
     assert [one["name"] for one in body["settings"]] == list(REGISTRY)
     assert body["consents"]["enrolled"] is True
     batch = reading(api, "batch_notes")
-    assert (batch["value"], batch["default"], batch["origin"]) == (2, 10, "environment")
+    assert (batch["value"], batch["default"], batch["origin"]) == (2, REGISTRY["batch_notes"].default, "environment")
     assert batch["reader"] == "dreaming.passes.consolidation.run"
 
 
@@ -95,7 +95,6 @@ def test_callers_with_aws_credentials_administer(installed: World, api: Sandbox)
         ("batch_notes", "many"),
         ("batch_notes", True),
         ("enabled", True),
-        ("no_such_setting", 1),
         ("model_consent", "yes"),
         ("batch_notes", ["a"]),
         ("embedding_excluded_sources", "mail"),

@@ -94,12 +94,16 @@ def test_the_migrator_needs_nothing_that_the_script_did_not_give(migrated: str) 
 
 @pytest.mark.parametrize(
     ("login", "roles"),
-    [("dreaming_worker", {Role.WORKER, Role.PLANNER}), ("dreaming_api", {Role.API})],
+    [
+        ("dreaming_worker", {Role.WORKER, Role.PLANNER, Role.ERASER}),
+        ("dreaming_api", {Role.API, Role.ERASER}),
+        ("dreaming_migrator", set(Role)),
+    ],
 )
 def test_a_login_takes_on_its_own_roles_and_no_other(migrated: str, login: str, roles: set[Role]) -> None:
     database = Database(as_login(migrated, login), wait_seconds=5)
     openings: dict[Role, Callable[[], AbstractContextManager[Transaction]]] = {
-        role: partial(database.transaction, Tenant("acme"), role=role) for role in (Role.WORKER, Role.API)
+        role: partial(database.transaction, Tenant("acme"), role=role) for role in (Role.WORKER, Role.API, Role.ERASER)
     }
     openings[Role.PLANNER] = database.planner
     taken = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +14,7 @@ from dreaming.identifiers import uuid7
 from dreaming.local.queue import LocalQueue
 from dreaming.notes.records import Scope, SliceKey, Tenant
 from dreaming.passes.engine import Engine
-from dreaming.passes.records import BatchReport, Deadline
+from dreaming.passes.records import BatchMessage, BatchReport, Deadline
 from dreaming.passes.synthesis.run import BATCH_CONVERSATIONS, Synthesis
 from dreaming.recall.capture import Capturing
 from dreaming.recall.records import CaptureAnswer, IncomingConversation, IncomingTurn
@@ -74,8 +73,6 @@ class Talking:
         engine.tick()
         reports = []
         while (received := self.queue.receive(holder="test", visibility_timeout=1080)) is not None:
-            from dreaming.passes.records import BatchMessage
-
             message = BatchMessage.model_validate_json(received.body)
             reports.append(engine.batch(message, holder=received.receipt, deadline=Deadline(lambda: 180.0)))
             self.queue.delete(received.receipt)
@@ -83,7 +80,7 @@ class Talking:
 
     def notes(self, key: SliceKey = KEY) -> list[tuple[Any, ...]]:
         """External id's end, state, version and text of each note, in the order of the turns."""
-        rows = self.world.rows(
+        return self.world.rows(
             """
             select split_part(n.external_id, ':', 2), n.state, n.version, n.text from notes n
             left join conversation_notes c on c.external_id = n.external_id
@@ -91,7 +88,6 @@ class Talking:
             """,
             key=key,
         )
-        return rows
 
     def texts(self, key: SliceKey = KEY) -> list[str]:
         return [text for _, state, _, text in self.notes(key) if state != "withdrawn"]
@@ -120,7 +116,7 @@ class Talking:
 
 
 @pytest.fixture
-def talking(database: Database, tmp_path: Path) -> Iterator[Talking]:
+def talking(database: Database, tmp_path: Path) -> Talking:
     world = open_world(database, tmp_path)
     world.environment |= FLAG
-    yield Talking(world, LocalQueue(tmp_path / "synthesis.sqlite", "synthesis", clock=world.clock))
+    return Talking(world, LocalQueue(tmp_path / "synthesis.sqlite", "synthesis", clock=world.clock))

@@ -76,13 +76,12 @@ def test_a_crash_at_any_statement_leaves_all_or_nothing(changed: Talking, monkey
     while True:
         try:
             with crash_at(statement, monkeypatch):
-                disposition = batch(changed, message, f"h{statement}")
+                assert batch(changed, message, f"h{statement}") is Disposition.DONE
             break
         except Crash:
             changed.engine.release(message, holder_prefix="h")
             assert state(changed) == before, statement
         statement += 1
-    assert disposition is Disposition.DONE
     assert statement > 25
     assert len([row for row in changed.notes() if row[1] == "withdrawn"]) == 1
     changed.check()
@@ -186,7 +185,7 @@ def test_a_capture_of_another_conversation_while_the_pass_runs_stays_due(
     threads: list[threading.Thread] = []
     monkeypatch.setattr(store, "settle_due", late)
     assert batch(talking, message) is Disposition.DONE
-    [thread.join(30) for thread in threads]
+    threads[0].join(30)
     monkeypatch.undo()
     talking.later(minutes=10)
     talking.synthesize()

@@ -39,3 +39,10 @@ def test_a_shared_common_word_alone_finds_nothing() -> None:
 
 def test_the_exact_match_ignores_case_and_punctuation() -> None:
     assert probe("The Pond freezes.", 0.7).statement_hash == probe("the pond freezes", 0.7).statement_hash
+
+
+def test_a_part_finds_its_compound_and_a_compound_its_parts() -> None:
+    compound, part = "Tom plays cello and sails on Sundays.", "Tom sails on Sundays!"
+    assert probe(part, 0.7).statement_hash in stored_tokens(compound).parts
+    assert probe(part, 0.7).statement_hash in probe(compound, 0.7).parts
+    assert stored_tokens(part).parts == ()

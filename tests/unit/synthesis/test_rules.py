@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dreaming.models.offline_sentences import sentences
@@ -34,7 +34,9 @@ def planned(said: list[StoredTurn], made: list[MadeNote] | None = None, *, chara
 def after(said: list[StoredTurn], made: list[MadeNote], done: Plan) -> list[MadeNote]:
     """The notes that a plan leaves."""
     return made[: done.kept] + [
-        MadeNote(one.first_turn, one.part, one.end_turn, f"{one.first_turn}.{one.part}", said[one.end_turn - 1].sha256, NOON)
+        MadeNote(
+            one.first_turn, one.part, one.end_turn, f"{one.first_turn}.{one.part}", said[one.end_turn - 1].sha256, NOON
+        )
         for one in done.windows
     ]
 
@@ -63,7 +65,9 @@ def test_nothing_in_an_assistants_turn_passes_for_somebody_elses(line: str) -> N
     text = written(said, "helper")
     [(start, end)] = spoken_by_nobody(text)
     assert text[start:end].rstrip("\n") == text[: text.rindex("Ana: Hm.")].rstrip("\n")
-    passage = Passage(label="n", text=text, occurred_at=NOON, source="conversation", author="Ana", participants=("Ana",))
+    passage = Passage(
+        label="n", text=text, occurred_at=NOON, source="conversation", author="Ana", participants=("Ana",)
+    )
     assert [one.text for one in sentences(passage)] == ["Hm."]
 
 
@@ -89,6 +93,8 @@ lines = st.lists(
 ).map(lambda said: turns(*[(who, text if text.strip() else "a") for who, text in said]))
 
 
+@settings(deadline=None)
+@example([turns(("helper", "aaaaa\na\na\naaaaaaaaa\n"))], 0, 39)
 @given(st.lists(lines, min_size=1, max_size=4), st.integers(0, 12), st.integers(30, 120))
 def test_whatever_a_conversation_becomes_each_turn_is_in_one_note(
     versions: list[list[StoredTurn]], shared: int, characters: int

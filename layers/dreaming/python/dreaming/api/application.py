@@ -39,7 +39,8 @@ def build(ports: Callable[[], Ports], logger: Logger) -> Application:
     app = Application()
     door = Door(app, ports)
     app.use([_sealed])
-    for resource in (dream, notes, beliefs, brief, fading, conflicts, conversations, autonomy, settings, erasure, dashboard):
+    beliefs_and_more = (beliefs, brief, fading, conflicts, conversations, autonomy)
+    for resource in (dream, notes, *beliefs_and_more, settings, erasure, dashboard):
         resource.add(app, door)
     service.add(app, door, description=lambda: describe(app))
     _add_errors(app, logger)

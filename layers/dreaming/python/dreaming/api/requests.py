@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder
 
 from dreaming.api.problems import CONTENT_TYPE, Refusal
 
@@ -44,11 +45,22 @@ class Application(APIGatewayHttpResolver):
         request_context = {**event["requestContext"], "http": {**http, "method": "GET"}}
         return {**super().resolve({**event, "requestContext": request_context}, context), "body": ""}
 
+    def _resolve(self) -> ResponseBuilder:
+        """Find the route of the current request, whose path is no value of another route's parameter."""
+        method = self.current_event.http_method.upper()
+        if method not in self.methods():
+            return self._handle_not_found(method=method, path=self.current_event.path)
+        return super()._resolve()
+
     def methods(self) -> list[str]:
-        """Return the methods that the current request's path has; none when no route has it."""
+        """Return the methods that the current request's path has; none when no route has it.
+
+        A path that routes name as it stands is no value of another route's parameter.
+        """
         path = self._remove_prefix(self.current_event.path)
-        routes = [*self._static_routes, *self._dynamic_routes]
-        found = {route.method for route in routes if route.rule.match(path)}
+        found: set[str] = set()
+        for routes in (self._static_routes, self._dynamic_routes):
+            found = found or {route.method for route in routes if route.rule.match(path)}
         return sorted(found | ({"HEAD"} if "GET" in found else set()) | ({"OPTIONS"} if found else set()))
 
 

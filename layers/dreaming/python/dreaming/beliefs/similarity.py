@@ -5,13 +5,18 @@ of each, and their sizes lie within ⌈t·n⌉..⌊n/t⌋ of each other (prefix 
 they share leaves each no more words to share than stand behind it, so it cannot stand too far back in
 either (positional filter; Xiao et al., "Efficient Similarity Joins for Near Duplicate Detection").
 Nothing that can reach the threshold is ever missed.
+
+The parts of a statement that joins two by "and" stand in the same index, each by its hash at size 0,
+which no set of words has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
+from dreaming.beliefs.compounds import parts
 from dreaming.beliefs.words import (
     STORED_THRESHOLD,
     fold,
@@ -23,16 +28,24 @@ from dreaming.beliefs.words import (
     word_set,
 )
 
+MOST_ALIKE = 64
+"""How many beliefs the words of one claim find at most: those that share most of its rarest words."""
+
+SAME_ATTRIBUTE = 25
+"""With how many beliefs about the same attribute a claim is compared at most: the latest."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredTokens:
     """What the index holds of a statement: its prefix at the lowest threshold, and its set's size.
 
-    A token's place in `tokens` is its place in the set's order.
+    A token's place in `tokens` is its place in the set's order. `parts` are the hashes of what a compound
+    says in its parts.
     """
 
     tokens: tuple[int, ...]
     size: int
+    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +59,43 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What finds every stored statement that is exactly this one, or at least `threshold` similar."""
+    """What finds every stored statement that is exactly this one, or at least `threshold` similar.
+
+    `statement_hash` also finds the compounds that it is a part of, and `parts` what a compound says in its
+    parts, each as a statement of its own.
+    """
 
     statement_hash: int
     lookups: tuple[Lookup, ...]
+    parts: tuple[int, ...] = ()
 
 
 def stored_tokens(statement: str) -> StoredTokens:
     """Return what the index holds of a statement."""
     words = word_set(statement)
-    return StoredTokens(tuple(token(word) for word in prefix(words, STORED_THRESHOLD)), len(words))
+    tokens = tuple(token(word) for word in prefix(words, STORED_THRESHOLD))
+    return StoredTokens(tokens, len(words), _parts(statement))
 
 
+@lru_cache(maxsize=4096)  # a claim is looked up among the stored beliefs, and among those of its batch
 def probe(statement: str, threshold: float) -> Probe:
     """Return what to look up for a statement; `threshold` is at least the stored one."""
     words = word_set(statement)
-    return Probe(hash_of(statement), tuple(_lookups(words, threshold)))
+    return Probe(hash_of(statement), tuple(_lookups(words, threshold)), _parts(statement))
+
+
+def _parts(statement: str) -> tuple[int, ...]:
+    return tuple(sorted(statement_hash(" ".join(part)) for part in parts(statement)))
 
 
 def _lookups(words: Set[str], threshold: float) -> Iterator[Lookup]:
     smallest, largest = size_bounds(len(words), threshold)
+    overlaps = [(size, least_overlap(len(words), size, threshold)) for size in range(smallest, largest + 1)]
     for position, word in enumerate(prefix(words, threshold)):
-        for size in range(smallest, largest + 1):
-            overlap = least_overlap(len(words), size, threshold)
+        hashed = token(word)
+        for size, overlap in overlaps:
             if position <= len(words) - overlap:
-                yield Lookup(token(word), size, size - overlap)
+                yield Lookup(hashed, size, size - overlap)
 
 
 def hash_of(statement: str) -> int:

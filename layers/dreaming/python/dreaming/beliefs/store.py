@@ -25,7 +25,7 @@ from dreaming.beliefs.records import (
     SourceRecord,
     SourceType,
 )
-from dreaming.beliefs.similarity import Probe, StoredTokens
+from dreaming.beliefs.similarity import MOST_ALIKE, SAME_ATTRIBUTE, Probe, StoredTokens
 from dreaming.beliefs.terms import store as terms_store
 from dreaming.beliefs.terms.words import terms
 from dreaming.beliefs.words import WORDS_VERSION
@@ -42,7 +42,6 @@ _SOURCE_COLUMNS = """source_id, source_type, origin, trust, occurred_at, sequenc
     importance, decay_class, subject, attribute, value, multi_valued, valid_from, valid_until, note_id, note_version,
     quote, quote_start, quote_end"""
 
-
 DECAY = "decay"
 """The pass that comes to a slice when something in it fades."""
 
@@ -55,12 +54,13 @@ CONTRADICTIONS = "contradictions"
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A belief found for the probe at index `claim`."""
+    """A belief found for the probe at index `claim`; `left_out` more were found for it."""
 
     claim: int
     belief_id: UUID
     statement: str
     archive_reason: str | None
+    left_out: int
 
 
 def lock(tx: Transaction, slice_id: int) -> None:
@@ -71,21 +71,15 @@ def lock(tx: Transaction, slice_id: int) -> None:
 def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> list[CandidateRow]:
     """Return every belief that can match a probe, in one statement.
 
-    Superseded and sourceless beliefs never match. The lateral subqueries force a nested loop over
-    the two B-trees, whatever the planner thinks of the number of probes.
+    Those of the same statement, compounds that it is a part of and its own parts, and the `MOST_ALIKE` that
+    share most of the looked-up words. Superseded and sourceless beliefs never match. The lateral subqueries
+    force a nested loop over the B-trees, whatever the planner thinks of the number of probes.
     """
     lookups = [(claim, lookup) for claim, probe in enumerate(probes) for lookup in probe.lookups]
+    hashes = [(claim, one) for claim, probe in enumerate(probes) for one in (probe.statement_hash, *probe.parts)]
     query = """
-        with exact as (
-            select q.claim, hit.belief_id
-            from unnest(%(claims)s::int[], %(hashes)s::bigint[]) as q (claim, statement_hash)
-            cross join lateral (
-                select b.belief_id from beliefs b
-                where b.slice_id = %(slice)s and b.statement_hash = q.statement_hash
-                offset 0
-            ) hit
-        ), alike as (
-            select q.claim, hit.belief_id
+        with shared as (
+            select q.claim, hit.belief_id, count(*) as words
             from unnest(%(token_claims)s::int[], %(tokens)s::bigint[], %(sizes)s::smallint[],
                         %(positions)s::smallint[]) as q (claim, token, size, last_position)
             cross join lateral (
@@ -94,23 +88,50 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
                   and t.position <= q.last_position
                 offset 0
             ) hit
+            group by q.claim, hit.belief_id
+        ), placed as (
+            select claim, belief_id, row_number() over (partition by claim order by words desc, belief_id) as place,
+                count(*) over (partition by claim) as found
+            from shared
         ), found as (
-            select claim, belief_id from exact union select claim, belief_id from alike
+            select q.claim, hit.belief_id, 0::bigint as left_out
+            from unnest(%(hash_claims)s::int[], %(hashes)s::bigint[]) as q (claim, statement_hash)
+            cross join lateral (
+                select b.belief_id from beliefs b
+                where b.slice_id = %(slice)s and b.statement_hash = q.statement_hash
+                offset 0
+            ) hit
+            union all
+            select q.claim, hit.belief_id, 0
+            from unnest(%(claims)s::int[], %(own_hashes)s::bigint[]) as q (claim, part)
+            cross join lateral (
+                select t.belief_id from belief_tokens t
+                where t.slice_id = %(slice)s and t.token = q.part and t.size = 0
+                limit %(most)s -- any live one will do
+            ) hit
+            union all
+            select claim, belief_id, greatest(found - %(most)s, 0) from placed where place <= %(most)s
+        ), once as (
+            select claim, belief_id, max(left_out) as left_out from found group by claim, belief_id
         )
-        select found.claim, found.belief_id, belief.statement, belief.archive_reason
-        from found
+        select once.claim, once.belief_id, belief.statement, belief.archive_reason, once.left_out
+        from once
         cross join lateral (
-            select b.statement, b.archive_reason from beliefs b
-            where b.belief_id = found.belief_id and b.slice_id = %(slice)s
-              and (b.archive_reason is null or b.archive_reason in ('faded', 'person'))
+            select b.slice_id, b.statement, b.archive_reason from beliefs b where b.belief_id = once.belief_id
             offset 0
         ) belief
-        order by found.claim, found.belief_id
+        -- Out here, or a planner that does not know yet how large the slice is reads it whole for each of them.
+        where belief.slice_id = %(slice)s
+          and (belief.archive_reason is null or belief.archive_reason in ('faded', 'person'))
+        order by once.claim, once.belief_id
     """
     parameters = {
         "slice": slice_id,
+        "most": MOST_ALIKE,
         "claims": list(range(len(probes))),
-        "hashes": [probe.statement_hash for probe in probes],
+        "own_hashes": [probe.statement_hash for probe in probes],
+        "hash_claims": [claim for claim, _ in hashes],
+        "hashes": [one for _, one in hashes],
         "token_claims": [claim for claim, _ in lookups],
         "tokens": [lookup.token for _, lookup in lookups],
         "sizes": [lookup.size for _, lookup in lookups],
@@ -121,7 +142,7 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
 
 
 def find_same_attribute(tx: Transaction, slice_id: int, pairs: Sequence[tuple[str, str]]) -> list[UUID]:
-    """Return the 25 latest live beliefs about each (subject, attribute) pair, compared in lower case."""
+    """Return the `SAME_ATTRIBUTE` latest live beliefs about each (subject, attribute) pair, compared in lower case."""
     if not pairs:
         return []
     query = """
@@ -132,14 +153,11 @@ def find_same_attribute(tx: Transaction, slice_id: int, pairs: Sequence[tuple[st
             where b.slice_id = %(slice)s and b.archived_at is null
               and b.subject_key = lower(q.subject) and b.attribute_key = lower(q.attribute)
             order by b.confirmed_at desc, b.belief_id
-            limit 25
+            limit %(most)s
         ) hit
     """
-    parameters = {
-        "slice": slice_id,
-        "subjects": [subject for subject, _ in pairs],
-        "attributes": [attribute for _, attribute in pairs],
-    }
+    subjects, attributes = map(list, zip(*pairs, strict=True))
+    parameters = {"slice": slice_id, "most": SAME_ATTRIBUTE, "subjects": subjects, "attributes": attributes}
     return [row[0] for row in tx.execute(query, parameters).fetchall()]
 
 
@@ -306,11 +324,13 @@ def _write_tokens(tx: Transaction, slice_id: int, changes: BeliefChanges, tokens
             "delete from belief_tokens where slice_id = %s and belief_id = any(%s)",
             (slice_id, [belief.belief_id for belief in changes.reworded]),
         )
+    indexed = [(belief.belief_id, tokens[belief.belief_id]) for belief in (*changes.created, *changes.reworded)]
     rows = [
-        (token, tokens[belief.belief_id].size, position, belief.belief_id)
-        for belief in (*changes.created, *changes.reworded)
-        for position, token in enumerate(tokens[belief.belief_id].tokens)
+        (token, stored.size, position, belief_id)
+        for belief_id, stored in indexed
+        for position, token in enumerate(stored.tokens)
     ]
+    rows += [(part, 0, 0, belief_id) for belief_id, stored in indexed for part in stored.parts]
     if rows:
         tx.execute(
             """

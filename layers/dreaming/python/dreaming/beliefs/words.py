@@ -77,6 +77,12 @@ def _fold_characters(text: str) -> str:
     return "".join(character for character in text if unicodedata.category(character) not in {"Cf", "Cs", "Cn", "Co"})
 
 
+@lru_cache(maxsize=2048)  # a statement is compared by its text, its words and its parts, one after the other
+def token_list(statement: str) -> tuple[str, ...]:
+    """Return the folded tokens of a statement in order."""
+    return tuple(tokens(statement))
+
+
 def tokens(statement: str) -> Iterator[str]:
     """Yield the folded tokens in order: words, numbers, runs of unspaced script, and meaningful symbols."""
     for match in _TOKEN.finditer(_fold_characters(statement)):
@@ -97,7 +103,7 @@ def fold(statement: str) -> str:
     Folded away: compatibility forms, case, white space, punctuation, invisible characters. Kept:
     everything that can change the meaning, such as signs, decimal points, currency and apostrophes.
     """
-    return " ".join(tokens(statement))
+    return " ".join(token_list(statement))
 
 
 def statement_hash(folded: str) -> int:
@@ -122,7 +128,7 @@ def word_set(statement: str) -> frozenset[str]:
     Short forms are spelt out as far as they negate ("isn't" gives "is" and "not"), other endings
     after an apostrophe are dropped. Scripts without spaces give their character bigrams.
     """
-    return frozenset(_words(tokens(statement)))
+    return frozenset(_words(token_list(statement)))
 
 
 def _words(folded: Iterable[str]) -> Iterator[str]:
@@ -143,6 +149,8 @@ def spell_out(word: str) -> tuple[str, ...]:
     """Return a folded word without its ending after an apostrophe, and with "not" spelt out."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if "'" not in word:
+        return (word,)
     if word.endswith("n't") and len(word) > 3:
         return (word[:-3], "not")
     ending = next((ending for ending in _ENDINGS if word.endswith(ending) and word != ending), "")

@@ -6,7 +6,7 @@ writes the outcome in a fixed number of statements. No I/O, no clock.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -96,6 +96,10 @@ class Workspace:
             belief_id: _Worked(belief, belief, {source.source_id: source for source in sources})
             for belief_id, (belief, sources) in beliefs.items()
         }
+        # Which beliefs a note may support: one that it no longer does may stand there too.
+        self._of_note: defaultdict[UUID | None, dict[UUID, None]] = defaultdict(dict)
+        for belief_id, source in self.sources():
+            self._of_note[source.note_id][belief_id] = None
         self._ageing = ageing
         self._now = now
         self._new_id = new_id
@@ -155,7 +159,8 @@ class Workspace:
 
     def end_note(self, note_id: UUID, reason: SourceEnd, *, keep: frozenset[UUID] = frozenset()) -> None:
         """End what the note still supports, except the beliefs in `keep`."""
-        for belief_id, worked in self._worked.items():
+        for belief_id in self._of_note[note_id]:
+            worked = self._worked[belief_id]
             source = _of_note(worked.sources.values(), note_id)
             if source is not None and belief_id not in keep:
                 self._end(worked, source, reason)
@@ -196,6 +201,7 @@ class Workspace:
         source = worked.sources.pop(source_id)
         made = self._new_id()
         self._worked[made] = _Worked(None, None, {source_id: source}, touched=True)
+        self._of_note[source.note_id][made] = None
         self._worked[made].pending.append((BeliefEvent.CREATED, source_id, {"from": str(belief_id)}))
         self.touch(belief_id, BeliefEvent.UNMERGED, {"from": str(made)})
         return made
@@ -240,6 +246,7 @@ class Workspace:
 
     def _add(self, worked: _Worked, record: SourceRecord) -> None:
         worked.sources[record.source.source_id] = record.source
+        self._of_note[record.source.note_id][record.belief_id] = None
         worked.touched = True
         self._added[record.source.source_id] = record
 

@@ -231,9 +231,9 @@ def _apply(connection: psycopg.Connection[TupleRow], migration: Migration) -> No
     except psycopg.errors.InsufficientPrivilege as error:
         raise Misconfigured(
             f"migration {migration.name}: the login {login!r} lacks a right: {error.diag.message_primary}; migrate as "
-            "a login with CREATEROLE that owns the database, and where the roles dreaming_worker, dreaming_api and "
-            f"dreaming_planner exist already, as a superuser: GRANT each of them TO {login}; where pgvector is not "
-            "installed in the database, as a superuser: CREATE EXTENSION vector"
+            "a login with CREATEROLE that owns the database, and where the roles dreaming_worker, dreaming_api, "
+            f"dreaming_planner and dreaming_eraser exist already, as a superuser: GRANT each of them TO {login}; "
+            "where pgvector is not installed in the database, as a superuser: CREATE EXTENSION vector"
         ) from error
     except psycopg.Error as error:
         if connection.closed:

@@ -32,9 +32,11 @@ from dreaming.erasure.tombstones.rules import (
     pseudonym,
 )
 from dreaming.erasure.wording.service import Erasing, erase_conversations, erase_notes
+from dreaming.errors import InvalidInput
 from dreaming.identifiers import NewId
 from dreaming.notes.records import Scope, Slice, SliceKey, Tenant
 from dreaming.notes.store import find_slice
+from dreaming.settings.resolution import resolve
 from dreaming.settings.service import load_settings
 from dreaming.settings.store import write_audit
 
@@ -71,7 +73,7 @@ def _enough_time() -> bool:
 class Eraser:
     """Erases for one organization; `actor` is the name kept in the audit.
 
-    `on_progress` hears of the rows deleted after each transaction; `may_go_on` is asked between two, and
+    `on_progress` hears after each transaction how many rows it deleted; `may_go_on` is asked between two, and
     when it says no the answer is not `complete`. `new_key` makes 32 random bytes.
     """
 
@@ -116,9 +118,9 @@ class Eraser:
             shared = [one for one in store.slices_of_organization(tx, tenant.org_id) if one.key.scope != "private"]
         total = Erased()
         if own is not None:
-            self._add(total, self._slice(own, tombs=True))
+            total.add(self._slice(own, tombs=True))
         for slice_ in shared:
-            self._add(total, self._captured(slice_, user_id))
+            total.add(self._captured(slice_, user_id))
         if total.complete:
             self._add(total, self._rename(tenant, user_id, shared))
         return total
@@ -132,7 +134,7 @@ class Eraser:
         with self._transaction(Tenant(org_id)) as tx:
             slices = store.slices_of_organization(tx, org_id)
         for slice_ in slices:
-            self._add(total, self._slice(slice_, tombs=False))
+            total.add(self._slice(slice_, tombs=False))
             if not total.complete:
                 return total
         while total.complete:
@@ -156,6 +158,7 @@ class Eraser:
         return bool(self._lift(Tenant(org_id), lambda found: [name_of_organization(found, org_id)]))
 
     def _notes(self, work: Erasing, note_ids: Sequence[UUID]) -> Erased:
+        store.fence(work.tx, work.slice_id, now=work.now)
         erased = erase_notes(work, note_ids)
         if erased.deleted["notes"] or erased.deleted["conversations"]:
             self._finish(work.tx, work.slice.key.org_id, erased, "notes_erased", str(work.slice_id), work.now)
@@ -175,6 +178,7 @@ class Eraser:
         documents = store.next_conversations(work.tx, work.slice_id, user_id, CONVERSATIONS)
         if not documents:
             return Erased()
+        store.fence(work.tx, work.slice_id, now=work.now)
         erased = erase_conversations(work, documents)
         erased.deleted += store.blank_actions(work.tx, work.slice.key.org_id, list(documents.values()), BLANK)
         self._finish(work.tx, work.slice.key.org_id, erased, "conversations_erased", str(work.slice_id), work.now)
@@ -195,6 +199,7 @@ class Eraser:
         with self._work(slice_) as work:
             if work is None:
                 return Erased(), False
+            store.fence(work.tx, work.slice_id, now=work.now)
             tables = of_slices(work.catalogue)
             large = (
                 name
@@ -300,19 +305,19 @@ class Eraser:
 
     @contextmanager
     def _work(self, slice_: Slice) -> Iterator[Erasing | None]:
-        """Open the slice in one transaction, locked and with its runs ended; None when it is gone."""
+        """Open the slice in one transaction, locked; None when it is gone."""
         now = self.clock()
         with self._transaction(slice_.key.tenant) as tx:
-            settings = load_settings(tx, slice_.key.org_id, self.environment)
+            try:
+                settings = load_settings(tx, slice_.key.org_id, self.environment)
+            except InvalidInput:
+                # A setting that nobody can read must not stand in the way; the decay pass computes anew.
+                settings = resolve(self.environment, {})
             graveyard = tombstones.open_graveyard(tx, slice_.key.org_id, self.new_key, now=now)
             work = Erasing(
                 tx, slice_, catalogue_store.read(tx), graveyard, ageing(settings), now=now, new_id=self.new_id
             )
-            if work.lock():
-                store.fence(tx, slice_.slice_id, now=now)
-                yield work
-            else:
-                yield None
+            yield work if work.lock() else None
 
     @contextmanager
     def _transaction(self, tenant: Tenant) -> Iterator[Transaction]:
@@ -334,5 +339,6 @@ class Eraser:
         return total.complete
 
     def _add(self, total: Erased, erased: Erased) -> None:
+        """Add what one transaction came to, and tell who watches."""
         total.add(erased)
-        self.on_progress(sum(total.deleted.values()))
+        self.on_progress(erased.deleted.total())

@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "Consolidate this repository's history and a sample month of notes."),
     "up": ("up", "Run the whole system here: passes, API and page."),
     "dashboard": ("up", "Serve the page and the API, without running the passes."),
+    "mcp": ("mcp", "Serve the memory as tools of an assistant."),
     "ingest": ("ingest", "Bring in notes: a git history, transcripts, JSON lines."),
     "run": ("drain", "Start what is due, as the schedule does."),
     "drain": ("drain", "Start what is due and work until nothing waits."),

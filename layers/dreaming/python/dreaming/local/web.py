@@ -11,8 +11,8 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -37,6 +37,7 @@ MAX_BODY_BYTES = 6 * 1024 * 1024
 
 _OPEN_PATHS = frozenset({"/health", "/brain/dashboard"})
 _TOKEN_FILE = "api-token"
+_URL_FILE = "api-url"
 
 
 def api_token(home: Path) -> str:
@@ -51,6 +52,19 @@ def api_token(home: Path) -> str:
         token = secrets.token_urlsafe(32)
         file.write(token)
     return token
+
+
+@contextmanager
+def announced(home: Path, url: str) -> Iterator[None]:
+    """Let clients on this machine find the API's address in the home folder for as long as it is served."""
+    path = home / _URL_FILE
+    path.write_text(url, "ascii")
+    try:
+        yield
+    finally:
+        # Another process may have taken over meanwhile.
+        if path.exists() and path.read_text("ascii") == url:
+            path.unlink()
 
 
 class LocalApi:

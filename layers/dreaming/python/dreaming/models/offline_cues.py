@@ -33,7 +33,7 @@ FIELD_LABELS = _words(
     "context goal goals result results conclusion next steps follow-up reference references see url link links "
     "title author version changes fixed added removed changed fixes closes refs requirement requirements price "
     "cost total name address phone email day monday tuesday wednesday thursday friday saturday sunday ps pros "
-    "cons error step"
+    "cons error step correction corrections erratum edit minutes reminder fyi memo announcement retro standup"
 )
 
 # Openers that never carry content; the span of a sentence starts after them.

@@ -171,11 +171,26 @@ def _stands_alone(reading: _Reading) -> bool:
         return False
     if cues.DANGLING_DEMONSTRATIVE.search(text) or _STUTTER.search(text):
         return False
-    if reading.first_person and not reading.speaker:
+    if reading.first_person and not reading.speaker and not _shared(reading):
         return False
     if reading.voice is Voice.SPOKEN:
         return _spoken_whole(reading)
     return "here" not in words and not cues.LOOSE_PRONOUNS.search(" ".join(words[:4]))
+
+
+_SHARED_ACT = re.compile(
+    r"we (?:\w+ly |also |now |have |all )*(?:decided (?:to|on|against|that)|agreed (?:to|on|that)|chose|use|switched (?:to|from)"
+    r"|migrated|adopted|deploy|host|support|standardi[sz]ed on|replaced|settled on|went with|no longer|stopped|dropped"
+    r"|upgraded|raised|lowered)\b",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(r"(?<![\w'’])(?:i|me|my|mine|myself)(?:['’](?:m|ve|ll|d|re|s))?(?![\w'’])", re.IGNORECASE)
+
+
+def _shared(reading: _Reading) -> bool:
+    """Whether a written sentence tells what "we" do or decided together: that holds for whoever keeps the note."""
+    written = reading.voice is Voice.WRITTEN
+    return written and _SHARED_ACT.match(reading.text) is not None and _ALONE.search(reading.text) is None
 
 
 def _spoken_whole(reading: _Reading) -> bool:
@@ -262,7 +277,7 @@ def _finding(reading: _Reading, kind: Kind, day: date) -> Finding:
     capital = reading.trimmed or reading.voice is Voice.COMMIT
     body = reading.text[0].upper() + reading.text[1:] if capital else reading.text
     statement = _resolve_days(body, day)
-    if reading.first_person:
+    if reading.first_person and reading.speaker:
         statement = f"{reading.speaker} said: {statement}"
     confidence = _CONFIDENCE.get(kind, _OBSERVATION_CONFIDENCE)
     confidence -= _SPOKEN_DISCOUNT if reading.voice is Voice.SPOKEN else 0

@@ -126,7 +126,8 @@ class Note:
 class IngestCounts:
     """What became of the notes of one ingest; the fields add up to the notes handed in.
 
-    `skipped`: erased before, and kept out until somebody lifts that.
+    `skipped`: what a connector found and could make no note of. `erased`: erased before, and kept out
+    until somebody lifts that.
     """
 
     created: int = 0
@@ -134,6 +135,7 @@ class IngestCounts:
     reinstated: int = 0
     unchanged: int = 0
     skipped: int = 0
+    erased: int = 0
 
     def __add__(self, other: IngestCounts) -> IngestCounts:
         """Add up two ingests."""
@@ -143,6 +145,7 @@ class IngestCounts:
             self.reinstated + other.reinstated,
             self.unchanged + other.unchanged,
             self.skipped + other.skipped,
+            self.erased + other.erased,
         )
 
 

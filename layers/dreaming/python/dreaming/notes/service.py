@@ -36,8 +36,7 @@ def ingest(
     version at a new sequence and waits again, its failures forgotten; a withdrawn one is reinstated
     that way even with the same content. Of several posts of one note in `notes` the last is stored
     and the others count as unchanged. Changed metadata alone is stored without a new version. A time
-    in the future is kept. A note that was erased is skipped, and so is every note of an organization
-    that was.
+    in the future is kept. A note that was erased is not stored, nor is any of an organization that was.
 
     Raises:
         InvalidInput: a note cannot be stored; nothing was written.
@@ -64,7 +63,7 @@ def ingest_prepared(
     try:
         slice_id = _locked_slice(tx, key)
     except Erased:
-        return IngestCounts(skipped=handed_in)
+        return IngestCounts(erased=handed_in)
     erased = erased_notes(tx, key, [(note.source, note.external_id) for note in notes])
     notes = [note for note in notes if (note.source, note.external_id) not in erased]
     stored = store.find_stored(tx, slice_id, notes)
@@ -102,7 +101,7 @@ def ingest_prepared(
         edited=len(replaced) - reinstated,
         reinstated=reinstated,
         unchanged=len(notes) - len(written),
-        skipped=handed_in - len(notes),
+        erased=handed_in - len(notes),
     )
 
 

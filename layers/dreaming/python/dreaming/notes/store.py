@@ -16,7 +16,6 @@ from uuid import UUID
 
 from dreaming.database import Transaction
 from dreaming.erasure.tombstones import store as tombstones
-from dreaming.errors import Erased
 from dreaming.notes.records import (
     Note,
     NoteCounters,
@@ -43,16 +42,10 @@ def find_slice(tx: Transaction, key: SliceKey) -> Slice | None:
 
 
 def create_slice(tx: Transaction, key: SliceKey) -> Slice:
-    """Return the slice of `key`, making it with its belief lock and its counters when it is missing.
-
-    Raises:
-        Erased: the organization was erased, and nothing of it is to come back.
-    """
-    found = find_slice(tx, key)
-    if found is not None:
+    """Return the slice of `key`, made with lock and counters when missing; `Erased` when its organization was."""
+    if (found := find_slice(tx, key)) is not None:
         return found
-    if not tombstones.require_open(tx, key.org_id):
-        raise Erased("org_id", "was erased", "let it in again first: dream erase lift-organization")
+    tombstones.require_open(tx, key.org_id)
     # Of two transactions that create it at once, the second waits here for the first.
     tx.execute(
         "insert into slices (org_id, scope, owner_user_id) values (%s, %s, %s) on conflict do nothing",

@@ -35,8 +35,8 @@ function card(title, ...children) {
   return h("section", { class: "card" }, head && h("header", {}, head), children);
 }
 
-function titled(text, sentence, ...more) {
-  return h("div", { class: "title" }, h("h1", { tabindex: "-1" }, text), more, sentence && h("p", {}, sentence));
+function titled(text, sentence) {
+  return h("div", { class: "title" }, h("h1", { tabindex: "-1" }, text), sentence && h("p", {}, sentence));
 }
 
 function field(label, control, wide = false) {

@@ -38,8 +38,7 @@ async function fill(place, asks, draw) {
   for (let waits = 0; place.turn === turn; waits += 1) {
     try {
       const answer = await asks();
-      if (place.turn === turn) put(...[draw(answer)].flat());
-      return;
+      return put(...[draw(answer)].flat().filter(Boolean));
     } catch (problem) {
       if (!(problem instanceof Problem)) console.error(problem);
       if (problem.status === 401) return;

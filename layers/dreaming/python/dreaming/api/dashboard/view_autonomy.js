@@ -11,7 +11,7 @@ function autonomyView(place, query) {
     const detail = h("div", { class: "stack" });
     const show = (agent) => { keepQuery("autonomy", { agent }); fill(detail, () => get(`/brain/autonomy/agents/${encodeURIComponent(agent)}`), agentParts); };
     show(chosen.agent_id);
-    return [agents.length > 1 && choice("Agent", agents.map((one) => [one.agent_id, `${one.agent_id} (${one.score})`]), chosen.agent_id, show), detail].filter(Boolean);
+    return [agents.length > 1 && h("div", { class: "bar" }, choice("Agent", agents.map((one) => [one.agent_id, `${one.agent_id} (${one.score})`]), chosen.agent_id, show)), detail].filter(Boolean);
   });
 }
 
@@ -21,7 +21,7 @@ function agentParts({ agent, changes }) {
     h("h2", {}, agent.agent_id),
     h("dl", { class: "tiles" }, tile("Score", count(agent.score), plain(agent.band)), tile("Capability", agent.capability === null ? "none" : sure(agent.capability), agent.capability === null ? "no evidence yet" : "of its newest actions"),
       tile("Scored", count(agent.actions_scored), "actions with evidence"), tile("Waiting", count(agent.actions_waiting), "for the judge"), tile("Dead", count(agent.actions_dead), "the judge gave up")),
-    agent.blocks.length > 0 && h("div", { class: "notice warn" }, h("h2", {}, "Why the score does not move"), h("ul", { class: "points" }, agent.blocks.map((one) => h("li", {}, capital(one))))),
+    agent.blocks.length > 0 && h("div", { class: "notice" }, h("h2", {}, "Why the score does not move"), h("ul", { class: "points" }, agent.blocks.map((one) => h("li", {}, capital(one))))),
     changes.length
       ? [card(null, chart("Score over time", {
         about: "the level says what the agent may do", summary: `${count(agent.score)} now, after ${counted(changes.length, "change")}.`, draw: scoreSteps(changes),

@@ -32,7 +32,7 @@ function conflictCard(conflict, load) {
 
 function sidePart(why, side, load) {
   const { belief } = why;
-  return h("section", { "aria-label": side },
+  return h("div", { role: "group", "aria-label": side },
     h("p", { class: "small soft" }, side), h("h3", {}, belief.statement),
     h("div", { class: "row small soft" }, surePart(belief.aged), h("span", {}, counted(belief.origins, "origin")), h("span", {}, "confirmed ", ago(belief.confirmed_at)), belief.archived_at && chip(plain(belief.archive_reason), "warn")),
     why.sources.filter((one) => !one.ended_at).slice(0, 3).map(sourcePart),

@@ -89,7 +89,7 @@ function slicePart(one) {
 
 function runTable(...rows) {
   const names = ["Pass", "Slice", "Started", "How it ended", "What it did"];
-  return h("div", { class: "scroll" }, h("table", { class: "folds" }, h("caption", { class: "unseen" }, "Latest runs"),
+  return h("div", { class: "scroll" }, h("table", { class: "folds close" }, h("caption", { class: "unseen" }, "Latest runs"),
     h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows)));
 }
 

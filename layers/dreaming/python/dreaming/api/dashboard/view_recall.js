@@ -15,10 +15,10 @@ function recallView(place, query) {
 }
 
 function recallParts({ conversations, reason, terms_left_out: leftOut }) {
-  const notes = [reason && capital(plain(reason)), leftOut > 0 && `${counted(leftOut, "common word")} of the question ${leftOut === 1 ? "was" : "were"} not looked up.`].filter(Boolean);
+  const notes = [reason && (RECALL_REASONS[reason] ?? `Only words were compared: ${plain(reason)}.`), leftOut > 0 && `${counted(leftOut, "common word")} of the question ${leftOut === 1 ? "was" : "were"} not looked up.`].filter(Boolean);
   if (!conversations.length) {
-    return reason ? emptyPanel("Nothing was searched", `${capital(plain(reason))}. Conversations are captured and found where the deployment sets conversation_memory.`, h("a", { class: "button", href: "#/settings?find=conversation" }, "See the settings"))
-      : emptyPanel("No conversation fits", "Try other words, or fewer. Conversations are found as soon as they are captured.");
+    return reason === "off" ? emptyPanel("Conversations are not kept", `${RECALL_REASONS.off} Its operator sets conversation_memory.`, h("a", { class: "button", href: "#/settings?find=conversation" }, "See the setting"))
+      : emptyPanel("No conversation fits", ["Try other words, or fewer. Conversations are found as soon as they are captured.", ...notes].join(" "));
   }
   return [notes.length > 0 && h("p", { class: "soft small" }, notes.join(" ")), conversations.map((one) => h("article", { class: "card tight" },
     h("div", { class: "row spread" }, h("h2", {}, one.conversation_id), surePart(one.score)),

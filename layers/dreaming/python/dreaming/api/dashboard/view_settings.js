@@ -25,18 +25,18 @@ function settingsView(place, query) {
 
 function settingParts({ consents, settings }, wanted, load) {
   const fits = (...texts) => !wanted || texts.some((one) => one.toLowerCase().includes(wanted) || plain(one).toLowerCase().includes(wanted));
-  const agreed = CONSENTS.filter(([name, sentence]) => fits(name, sentence));
   const found = settings.filter((one) => fits(one.name, one.sentence, one.reader));
   const sources = consents[SOURCES];
+  const agreed = [
+    ...CONSENTS.map(([name, sentence]) => ({ name, sentence, value: consents[name], shown: consents[name] ? "yes" : "no", more: ["default: no", "read by every pass"], kind: "boolean", asks: sentence })),
+    { name: SOURCES, sentence: "Sources whose text never goes to the embedder.", value: sources.join(", "), shown: sources.join(", ") || "none", more: ["default: none", "read by what embeds"], kind: "list", asks: "Names of sources, separated by commas." },
+  ].filter((one) => fits(one.name, one.sentence));
   const parts = [
-    agreed.length > 0 && card("Consents", agreed.map(([name, sentence]) => settingRow({ name, sentence, shown: consents[name] ? "yes" : "no",
-      more: ["default no", "of the organization"], act: () => changeDialog({ name, value: consents[name], sentence, kind: "boolean" }, load) })),
-    settingRow({ name: SOURCES, sentence: "Sources whose text never goes to the embedder.", shown: sources.length ? sources.join(", ") : "none", more: ["default none", "of the organization"],
-      act: () => changeDialog({ name: SOURCES, value: sources.join(", "), sentence: "Names of sources, separated by commas.", kind: "list" }, load) })),
+    agreed.length > 0 && card("Consents", agreed.map((one) => settingRow({ ...one, act: () => changeDialog({ ...one, sentence: one.asks }, load) }))),
     found.length > 0 && card("Flags", found.map((one) => settingRow({
       name: one.name, sentence: one.sentence, shown: written(one.value),
-      more: [`default ${written(one.default)}`, originWords(one), h("span", {}, "read by ", h("span", { class: "mono" }, one.reader))],
-      chip: one.origin === "organization" ? chip("changed here", "accent") : one.origin === "environment" && chip("from the environment"),
+      more: [`default: ${written(one.default)}`, one.environment, h("span", {}, "read by ", h("span", { class: "mono" }, one.reader))],
+      chip: chip({ organization: "set by the organization", environment: "set by the environment", default: "default" }[one.origin], one.origin === "organization" ? "accent" : ""),
       act: one.changed_by === "organization" && (() => changeDialog({ ...one, kind: one.choices.length ? "choice" : typeof one.default === "string" ? "text" : typeof one.default }, load)),
     }))),
   ].filter(Boolean);
@@ -45,9 +45,9 @@ function settingParts({ consents, settings }, wanted, load) {
 
 function settingRow({ name, sentence, shown, more, chip: mark, act }) {
   return h("div", { class: "setting" },
-    h("div", {}, h("h3", { class: "mono" }, name), h("p", { class: "small" }, sentence)),
-    h("div", { class: "value" }, h("b", {}, shown), h("div", {}, act ? button("Change", act, "plain", { "aria-label": `Change ${name}` }) : h("span", { class: "soft small" }, "fixed here"))),
-    h("div", { class: "origin" }, mark, more.map((one) => (typeof one === "string" ? h("span", {}, one) : one))));
+    h("div", {}, h("h3", { class: "mono" }, name), h("p", { class: "small" }, sentence),
+      h("div", { class: "origin" }, mark, more.map((one) => (typeof one === "string" ? h("span", {}, one) : one)))),
+    h("div", { class: "value" }, h("b", {}, shown), act ? button("Change", act, "plain", { "aria-label": `Change ${name}` }) : h("span", { class: "soft small" }, "fixed here")));
 }
 
 function written(value) {
@@ -56,11 +56,6 @@ function written(value) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return count(value);
   return Array.isArray(value) ? value.join(", ") || "none" : String(value);
-}
-
-function originWords(one) {
-  if (one.changed_by === "organization") return `deployment's default by ${one.environment}`;
-  return `set in the deployment by ${one.environment}`;
 }
 
 function changeDialog(setting, load) {

@@ -59,7 +59,7 @@ function whyParts(why, act) {
 
 function sourcePart(source) {
   const note = source.note;
-  const where = note ? `${note.source} / ${note.external_id}` : source.source_type === "manual" ? "a person" : plain(source.source_type);
+  const where = note ? `${note.source} / ${note.external_id}` : source.source_type === "confirmation" ? "a person's confirmation" : plain(source.source_type);
   return h("article", { class: source.ended_at ? "source ended" : "source" },
     source.quote ? h("blockquote", {}, source.before, h("mark", {}, source.quote), source.after) : h("p", {}, source.statement),
     source.exact === false && h("p", { class: "small" }, chip("the note no longer says exactly this", "warn")),
@@ -69,7 +69,7 @@ function sourcePart(source) {
 }
 
 function sumPart(sum) {
-  const folded = sum.corroborations ? `${sure(sum.base)} + ${sure(sum.step)} × ${counted(sum.corroborations, "corroboration")} = ${sure(sum.confidence)}` : `${sure(sum.base)} from its first evidence`;
+  const folded = sum.corroborations ? `min(1, ${sure(sum.base)} + ${sure(sum.step)} × ${counted(sum.corroborations, "corroboration")}) = ${sure(sum.confidence)}` : `${sure(sum.base)} from its first evidence`;
   const aged = sum.half_life_days ? `${sure(sum.confidence)} × 0.5^(${sum.age_days.toFixed(1)} days / ${Number(sum.half_life_days.toFixed(1))} days)` : "it is permanent and does not age";
   return h("div", { class: "sum" }, h("p", {}, folded), h("p", {}, aged, sum.half_life_days && [" = ", h("b", {}, sure(sum.aged))]), sum.fades_at && h("p", { class: "soft" }, "Unless it is confirmed, it fades ", time(sum.fades_at), ` (${span(sum.fades_at)}).`));
 }

@@ -63,6 +63,13 @@ function remedy(reason) {
   return REMEDIES[reason] ?? ["The next tick tries again by itself.", null];
 }
 
+// Why a recall compared nothing, or words alone.
+const RECALL_REASONS = {
+  off: "Conversations are neither captured nor found in this deployment.",
+  no_embedding_consent: "Only words were compared: the organization has not agreed that its text goes to the embedder.",
+  no_embedder: "Only words were compared: the deployment has no embedder.",
+};
+
 const STATUS_KINDS = { drained: "good", running: "accent", held: "warn", stalled: "bad", stopped: "warn", replaced: "" };
 
 const STATUS_SENTENCES = {

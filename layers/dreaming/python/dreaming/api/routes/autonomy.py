@@ -96,7 +96,7 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
         "/brain/autonomy/agents/<agent_id>/permission",
         summary="May this agent do an action of this risk now",
         tags=["autonomy"],
-        responses=answers(Permission),
+        responses=answers(Permission, absent=True),
     )
     def permission(agent_id: AgentId, risk: OfRisk) -> Permission:
         """Compare the agent's score with the risk's floor; whatever goes wrong means no."""

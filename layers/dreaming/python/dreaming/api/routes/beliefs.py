@@ -8,13 +8,13 @@ from uuid import UUID
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Query
-from pydantic import AwareDatetime
 
 from dreaming.api.beliefs.store import BeliefFilter
 from dreaming.api.door import Caller, Door
 from dreaming.api.routes.answers import InScope, PageCursor, PageLimit, answers
 from dreaming.api.schemas.beliefs import Belief, BeliefChanged, BeliefPage, BeliefWhy, Match
 from dreaming.api.schemas.overview import BeliefGroup, BeliefSummary
+from dreaming.api.schemas.schema import Moment
 from dreaming.beliefs.persons.service import Outcome, Person
 from dreaming.beliefs.records import Kind
 from dreaming.database import Role
@@ -31,11 +31,9 @@ Words = Annotated[
 OfKind = Annotated[Kind | None, Query(description="Only beliefs of this kind.")]
 LeastConfidence = Annotated[float, Query(ge=0, le=1, description="Aged confidence must reach this.")]
 Archived = Annotated[bool, Query(description="Archived ones instead of live ones.")]
-AsOf = Annotated[
-    AwareDatetime | None, Query(description="What held at that time, by all that is known today. RFC 3339.")
-]
+AsOf = Annotated[Moment | None, Query(description="What held at that time, by all that is known today. RFC 3339.")]
 BelievedAt = Annotated[
-    AwareDatetime | None, Query(description="What was believed at that time, by what was known then. RFC 3339.")
+    Moment | None, Query(description="What was believed at that time, by what was known then. RFC 3339.")
 ]
 
 

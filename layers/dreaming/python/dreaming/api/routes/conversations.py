@@ -32,7 +32,7 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
         "/brain/conversations",
         summary="Capture a conversation",
         tags=["conversations"],
-        responses=answers(Captured, posted=True),
+        responses=answers(Captured),
     )
     def capture(body: Annotated[Conversation, Body()], scope: InScope = Scope.ORG) -> Captured:
         """Keep the whole of a conversation so far; a repeated or a late capture changes nothing."""

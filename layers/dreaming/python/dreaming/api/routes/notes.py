@@ -121,7 +121,11 @@ def _ingest(caller: Caller, key: SliceKey, body: NewNotes) -> Ingested:
         max_note_characters=longest,
     )
     return Ingested(
-        created=counts.created, edited=counts.edited, reinstated=counts.reinstated, unchanged=counts.unchanged
+        created=counts.created,
+        edited=counts.edited,
+        reinstated=counts.reinstated,
+        unchanged=counts.unchanged,
+        erased=counts.erased,
     )
 
 

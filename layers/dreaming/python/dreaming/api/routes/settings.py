@@ -21,7 +21,8 @@ from dreaming.api.schemas.settings import (
     SettingReading,
 )
 from dreaming.database import Transaction
-from dreaming.errors import InvalidInput
+from dreaming.errors import InvalidInput, NotFound
+from dreaming.settings.registry import REGISTRY
 from dreaming.settings.resolution import ResolvedSetting
 from dreaming.settings.service import (
     CONSENTS,
@@ -81,12 +82,13 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
         "/brain/settings/<name>",
         summary="Change a setting or a consent",
         tags=["settings"],
-        responses=answers(Changed),
+        responses=answers(Changed, absent=True),
     )
     def change(name: SettingName, body: Annotated[NewValue, Body()]) -> Changed:
         """Store the organization's value; it holds from the next tick on. For administrators."""
         caller = door.caller()
         caller.require_administrator()
+        _require_known(name)
         with caller.database.transaction(caller.tenant) as tx:
             return _changed(name, _change(tx, caller, name, body.value))
 
@@ -94,15 +96,28 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
         "/brain/settings/<name>",
         summary="Return a setting to its default",
         tags=["settings"],
-        responses=answers(Changed),
+        responses=answers(Changed, absent=True),
     )
     def reset(name: SettingName) -> Changed:
         """Forget the organization's value of a setting. For administrators."""
         caller = door.caller()
         caller.require_administrator()
         with caller.database.transaction(caller.tenant) as tx:
-            change = reset_setting(tx, caller.tenant.org_id, name, actor=caller.actor, now=caller.now)
+            # One that is stored is forgotten even when this version knows it no longer.
+            try:
+                change = reset_setting(tx, caller.tenant.org_id, name, actor=caller.actor, now=caller.now)
+            except InvalidInput as error:
+                raise _unknown() from error
         return _changed(name, change)
+
+
+def _require_known(name: str) -> None:
+    if name not in {EXCLUDED_SOURCES, *CONSENTS, *REGISTRY}:
+        raise _unknown()
+
+
+def _unknown() -> NotFound:
+    return NotFound("name", "no setting or consent has this name", "see /brain/capabilities")
 
 
 def _change(tx: Transaction, caller: Caller, name: str, value: bool | float | str | Sequence[str]) -> Change | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import Field, JsonValue, StrictBool, StrictFloat, StrictInt
 
-from dreaming.api.schemas.schema import Name, Schema
+from dreaming.api.schemas.schema import Moment, Name, Schema
 from dreaming.autonomy.records import Band, ChangeKind, Outcome, Risk, Scoring
 
 MAX_ACTIONS = 500
@@ -21,12 +21,14 @@ class NewAction(Schema):
     tool: Name = Field(min_length=1, max_length=200)
     summary: Name = Field(max_length=4_000, description="What was done and what came of it.")
     risk: Risk
-    acted_at: AwareDatetime | None = Field(default=None, description="Now by default.")
-    stated_confidence: float | None = Field(default=None, ge=0, le=1, description="How sure the agent said it was.")
+    acted_at: Moment | None = Field(default=None, description="Now by default.")
+    stated_confidence: StrictFloat | None = Field(
+        default=None, ge=0, le=1, description="How sure the agent said it was."
+    )
     conversation_id: Name | None = Field(default=None, min_length=1, max_length=512)
-    approval_requested_at: AwareDatetime | None = None
+    approval_requested_at: Moment | None = None
     outcome: Outcome = Outcome.PENDING
-    outcome_at: AwareDatetime | None = None
+    outcome_at: Moment | None = None
 
 
 class NewActions(Schema):
@@ -138,9 +140,9 @@ class AgentHistory(Schema):
 class NewScore(Schema):
     """A score set by hand."""
 
-    score: int = Field(ge=0, le=100)
+    score: StrictInt = Field(ge=0, le=100)
     reason: Name = Field(min_length=1, max_length=2_000)
-    new: bool = Field(default=False, description="The agent has no record yet.")
+    new: StrictBool = Field(default=False, description="The agent has no record yet.")
 
 
 class Permission(Schema):

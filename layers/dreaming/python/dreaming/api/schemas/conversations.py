@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from dreaming.api.schemas.schema import Name, Schema
+from dreaming.api.schemas.schema import Moment, Name, Schema
 from dreaming.notes.records import Scope
 
 
@@ -15,7 +15,7 @@ class Turn(Schema):
 
     text: str = Field(max_length=1_000_000)
     speaker: Name | None = Field(default=None, max_length=200)
-    said_at: AwareDatetime | None = None
+    said_at: Moment | None = None
 
 
 class Conversation(Schema):

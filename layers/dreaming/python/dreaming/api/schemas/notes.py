@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import Field, JsonValue
 
-from dreaming.api.schemas.schema import Name, Schema
+from dreaming.api.schemas.schema import Moment, Name, Schema
 from dreaming.notes.records import NoteState, Trust
 
 MAX_NOTES = 500
@@ -24,7 +24,7 @@ class NewNote(Schema):
         max_length=512,
         description="Its name within the source: the same name again is an edit. By default made from its text.",
     )
-    occurred_at: AwareDatetime | None = Field(default=None, description="When it was written; now by default.")
+    occurred_at: Moment | None = Field(default=None, description="When it was written; now by default.")
     author: Name | None = Field(default=None, max_length=200)
     participants: tuple[Name, ...] = Field(default=(), max_length=200)
     origin: Name | None = Field(
@@ -47,6 +47,7 @@ class Ingested(Schema):
     edited: int
     reinstated: int
     unchanged: int
+    erased: int = Field(description="Erased before, and kept out until that is lifted.")
 
 
 class NoteHeading(Schema):

@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field, JsonValue
 
 from dreaming.api.schemas.schema import Name, Schema
-from dreaming.settings.registry import ChangedBy
+from dreaming.settings.records import ChangedBy
 from dreaming.settings.resolution import Origin
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from dreaming.api import paging
 from dreaming.api.beliefs.store import BeliefFilter, read_beliefs
 from dreaming.api.records import BeliefReading
-from dreaming.api.search import rules, store
-from dreaming.api.search.rules import Place
+from dreaming.api.search import ranking, store
+from dreaming.api.search.ranking import Place
 from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.service import ageing as ageing_of
 from dreaming.beliefs.vectors import store as vectors_store
@@ -29,7 +29,7 @@ from dreaming.notes import store as notes_store
 from dreaming.notes.cleaning import clean, is_empty
 from dreaming.notes.records import SliceKey, Tenant
 from dreaming.notes.secrets import mask, shortened
-from dreaming.recall.rules import MOST_POSTINGS, rarest
+from dreaming.recall.rules import rarest
 from dreaming.settings.resolution import Settings
 from dreaming.settings.service import load_settings
 from dreaming.settings.store import read_enrolment
@@ -39,6 +39,10 @@ MOST_FOUND = 1_000
 
 MAX_QUERY_CHARACTERS = 4_000
 
+MOST_POSTINGS = 20_000
+"""How many postings one search reads at most, those of its rarest words and all of the rarest one."""
+
+_COUNTED = MOST_POSTINGS + 1
 _NEAREST = 100
 _MOST_NEAREST = 6_400
 
@@ -179,21 +183,22 @@ def _places(
     """Return what the search finds, best first: the same whichever page of it is asked for."""
     slice_id, ageing = question.slice_id, question.ageing
     lexical: dict[UUID, float] = {}
-    counts = store.count_postings(tx, slice_id, rules.query_terms(question.query), most=MOST_POSTINGS)
-    looked_up = {term: counts[term] for term in rarest({term: count for term, count in counts.items() if count})}
+    counts = store.count_postings(tx, slice_id, ranking.query_terms(question.query), most=_COUNTED)
+    held = {term: count for term, count in counts.items() if count}
+    looked_up = {term: held[term] for term in rarest(held, few=1, most=MOST_POSTINGS)}
     if looked_up:
         lexical = store.by_words(tx, slice_id, looked_up, wanted, ageing=ageing, now=now, limit=MOST_FOUND)
-    alone = rules.lone_characters(question.query)
+    alone = ranking.lone_characters(question.query)
     if alone:
-        held = store.by_characters(tx, slice_id, alone, wanted, ageing=ageing, now=now, limit=MOST_FOUND)
-        lexical = {one: lexical.get(one, 0.0) + held.get(one, 0.0) for one in {**lexical, **held}}
+        held_by = store.by_characters(tx, slice_id, alone, wanted, ageing=ageing, now=now, limit=MOST_FOUND)
+        lexical = {one: lexical.get(one, 0.0) + held_by.get(one, 0.0) for one in {**lexical, **held_by}}
     likeness: dict[UUID, float] = {}
     if vector is not None and question.space is not None:
         model = question.space.model
         likeness = _nearest(tx, question, wanted, vector, model, now=now)
         likeness |= store.cosines(tx, slice_id, list(lexical.keys() - likeness.keys()), vector, model=model)
     aged = store.aged_confidences(tx, slice_id, list({**lexical, **likeness}), wanted, ageing=ageing, now=now)
-    return rules.ranked(
+    return ranking.ranked(
         lexical, likeness, aged, lexical_weight=question.lexical_weight, least_likeness=question.least_likeness
     )
 

@@ -64,7 +64,8 @@ def by_words(
 ) -> dict[UUID, float]:
     """Return the `limit` beliefs asked for that BM25 ranks first, with their scores; equal ones by id.
 
-    `terms` tell how many statements hold each. k1 = 1.2 and b = 0.75, as in `beliefs.terms.store`.
+    `terms` tell how many statements hold each. Beliefs are looked up in that order only until there are enough:
+    hence the lateral subquery. k1 = 1.2 and b = 0.75, as in `beliefs.terms.store`.
     """
     rows = tx.execute(
         f"""
@@ -85,10 +86,12 @@ def by_words(
             ) hit
             group by hit.belief_id
         )
-        select scored.belief_id, scored.score
-        from scored join beliefs on beliefs.belief_id = scored.belief_id
-        where {_filtered(wanted)}
-        order by scored.score desc, scored.belief_id limit %(limit)s
+        select best.belief_id, best.score
+        from (select * from scored order by score desc, belief_id) best
+        cross join lateral (
+            select from beliefs where beliefs.belief_id = best.belief_id and {_filtered(wanted)} offset 0
+        ) asked_for
+        order by best.score desc, best.belief_id limit %(limit)s
         """,
         _parameters(slice_id, wanted, ageing, now)
         | {"terms": list(terms), "counts": list(terms.values()), "limit": limit},

@@ -18,9 +18,9 @@ def read_lines(
 ) -> list[BriefLine]:
     """Return what is believed now in the tenant's slices of these scopes, in any order.
 
-    Of each slice, importance and decay class the `most` surest. Of one decay class that which fades later is surer at any moment, so these hold the `most` surest of
-    each importance, whatever `now` is. Not believed now: what is archived, has faded, holds no longer or
-    not yet. Deterministic: equal ones come by id.
+    Of each slice, importance and decay class the `most` surest. Of one decay class that which fades later
+    is surer at any moment, so these hold the `most` surest of each importance, whatever `now` is. Not
+    believed now: what is archived, has faded, holds no longer or not yet. Equal ones come by id.
     """
     query = """
         select found.belief_id, found.statement, found.kind, groups.importance, found.aged, found.confirmed_at,

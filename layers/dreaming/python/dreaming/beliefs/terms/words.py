@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from dreaming.beliefs.words import is_unspaced, rare_first, spell_out, token, tokens
+from dreaming.beliefs.words import is_unspaced, rare_first, spell_out, token, token_list
 
 TERMS_OF_A_CLAIM = 10
 """How many terms of a claim are looked up; a longer one keeps its rarest."""
@@ -37,7 +37,7 @@ def looked_up(statement: str) -> tuple[int, ...]:
 
 
 def _words(statement: str) -> Iterator[str]:
-    for word in tokens(statement):
+    for word in token_list(statement):
         if is_unspaced(word):
             yield from (word[at : at + 2] for at in range(max(1, len(word) - 1)))
         else:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from dreaming.database import Transaction
 from dreaming.erasure.tombstones.records import Graveyard
+from dreaming.errors import Erased
 
 TombstoneKind = Literal["note", "conversation", "organization"]
 
@@ -66,10 +67,11 @@ def shut_out(tx: Transaction, org_id: str) -> None:
     tx.execute("select pg_advisory_xact_lock(hashtextextended(%s, 8))", (org_id,))
 
 
-def require_open(tx: Transaction, org_id: str) -> bool:
-    """Tell whether the organization takes anything in, and keep it from being closed until the end."""
+def require_open(tx: Transaction, org_id: str) -> None:
+    """Keep the organization from being closed until the end; raises `Erased` when it is."""
     tx.execute("select pg_advisory_xact_lock_shared(hashtextextended(%s, 8))", (org_id,))
     row = tx.execute(
         "select exists (select from tombstones where org_id = %s and kind = 'organization')", (org_id,)
     ).fetchone()
-    return row is not None and not row[0]
+    if row is None or row[0]:
+        raise Erased("org_id", "was erased", "let it in again first: dream erase lift-organization")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dreaming.api.beliefs.store import BeliefFilter
     from dreaming.api.records import BeliefReading
-    from dreaming.api.search.rules import Place
+    from dreaming.api.search.ranking import Place
 
 QUOTE_LENGTH = 300
 

@@ -135,8 +135,15 @@ def lift_organization(session: Session) -> None:
 
 
 def _erase(session: Session, effect: Callable[[Eraser], Erased]) -> None:
+    deleted = 0
     with session.database() as database, session.output.working("erasing") as say:
-        erased = effect(_eraser(session, database, lambda rows: say(f"{rows:,} rows deleted")))
+
+        def progress(rows: int) -> None:
+            nonlocal deleted
+            deleted += rows
+            say(f"{deleted:,} rows deleted")
+
+        erased = effect(_eraser(session, database, progress))
     if session.output.as_json:
         session.output.document(
             {

@@ -43,9 +43,9 @@ class Ingested:
 
     @property
     def notes(self) -> int:
-        """How many notes were stored or found unchanged."""
+        """How many notes were stored, found unchanged, or kept out because they were erased."""
         counts = self.counts
-        return counts.created + counts.edited + counts.reinstated + counts.unchanged
+        return counts.created + counts.edited + counts.reinstated + counts.unchanged + counts.erased
 
 
 def ingest_readings(
@@ -193,6 +193,7 @@ def show_ingested(session: Session, ingested: Ingested) -> None:
     parts = [f"{counts.created:,} created", f"{counts.edited:,} edited"]
     parts += [f"{counts.reinstated:,} reinstated"] if counts.reinstated else []
     parts += [f"{counts.unchanged:,} unchanged", f"{counts.skipped:,} skipped"]
+    parts += [f"{counts.erased:,} erased before and kept out"] if counts.erased else []
     output.line(f"{counted(ingested.notes, 'note')}: {', '.join(parts)}")
     for place in ingested.skipped[:SKIPPED_SHOWN]:
         output.line(f"  skipped {place.location}: {place.reason}", "yellow")

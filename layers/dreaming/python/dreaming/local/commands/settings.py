@@ -15,7 +15,7 @@ from dreaming.local.output import minute, styled, table
 
 if TYPE_CHECKING:
     from dreaming.database import Database
-    from dreaming.settings.registry import Setting
+    from dreaming.settings.records import Setting
     from dreaming.settings.resolution import Settings
     from dreaming.settings.store import AuditEntry, Enrolment
 

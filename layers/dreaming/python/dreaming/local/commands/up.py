@@ -70,7 +70,7 @@ def dashboard(session: Session, port: int, open_page: bool) -> int:
 @contextmanager
 def _api(session: Session, port: int) -> Iterator[LocalApi]:
     from dreaming.local.functions import Function
-    from dreaming.local.web import TIMEOUT_SECONDS, LocalApi, api_token
+    from dreaming.local.web import TIMEOUT_SECONDS, LocalApi, announced, api_token
 
     with session.runtime() as runtime:
         function = Function("api", log=session.home / "handlers.log", timeout_seconds=TIMEOUT_SECONDS)
@@ -83,7 +83,8 @@ def _api(session: Session, port: int) -> Iterator[LocalApi]:
         )
         api.start()
         try:
-            yield api
+            with announced(session.home, api.url):
+                yield api
         finally:
             api.stop()
             function.close()

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from dreaming.beliefs.records import ArchiveReason, Belief, Kind, Source, SourceEnd
-from dreaming.beliefs.similarity import hash_of, probe, stored_tokens
+from dreaming.beliefs.similarity import MOST_ALIKE, SAME_ATTRIBUTE, Probe, hash_of, probe, stored_tokens
 from dreaming.beliefs.terms.words import looked_up, terms
 from dreaming.beliefs.words import fold
 from dreaming.beliefs.workspace import Attached, Evidence, Workspace
@@ -80,14 +80,22 @@ class Application:
         for belief in workspace:
             self._index_attribute(belief)
 
+    @property
+    def left_out(self) -> int:
+        """How many beliefs of the batch itself were too many to compare with one claim, over all claims."""
+        return self._fresh.left_out
+
     def apply(self, notes: Iterable[NoteClaims]) -> Applied:
         """Apply the notes in the order given; what an earlier version of a note supported ends."""
         applied = Applied()
         for item in notes:
             supported: set[UUID] = set()
             for claim, candidate_ids in item.claims:
-                for source in self._parted(claim, self._candidates(claim, candidate_ids)):
-                    belief_id = self._apply_claim(source, candidate_ids, supported, applied)
+                candidates = self._candidates(claim, candidate_ids)
+                for source in self._parted(claim, candidates):
+                    if source is not claim:
+                        candidates = self._candidates(source, candidate_ids)
+                    belief_id = self._apply_claim(source, candidates, supported, applied)
                     if belief_id is not None:
                         supported.add(belief_id)
                         applied.belief_of[source.source_id] = belief_id
@@ -112,7 +120,7 @@ class Application:
         return (claim,)
 
     def _apply_claim(
-        self, source: Source, candidate_ids: Sequence[UUID], supported: Set[UUID], applied: Applied
+        self, source: Source, candidates: Sequence[Candidate], supported: Set[UUID], applied: Applied
     ) -> UUID | None:
         """Attach the claim to the belief it matches, or make one; return which belief the note supports.
 
@@ -123,7 +131,6 @@ class Application:
             # The note said so before: read again, it goes on supporting what it supports, whatever came since.
             self._attach(told, source, {"method": "same_note"})
             return told
-        candidates = self._candidates(source, candidate_ids)
         decision = decide(source.statement, candidates, threshold=self._threshold, nearness=self._nearness)
         match = decision.match
         parted = None
@@ -197,16 +204,22 @@ class Application:
         ]
 
     def _note_same_attribute(self, belief_id: UUID, source: Source, applied: Applied) -> None:
-        """Leave for adjudication every live belief about the same attribute with another value."""
+        """Leave for adjudication the latest live beliefs about the same attribute with another value."""
         key = _attribute_key(source)
         if key is None or source.multi_valued or not source.value:
             return
-        for other_id in sorted(self._by_attribute[key]):
-            other = self._workspace[other_id]
+        for other in self._latest_about(key):
             differs = other.value is not None and fold(other.value) != fold(source.value)
-            if other_id != belief_id and other.live and not other.multi_valued and differs:
+            if other.belief_id != belief_id and not other.multi_valued and differs:
                 evidence = {"subject": key[0], "attribute": key[1]}
-                applied.conflicts.append((belief_id, other_id, "same_attribute", evidence))
+                applied.conflicts.append((belief_id, other.belief_id, "same_attribute", evidence))
+
+    def _latest_about(self, key: tuple[str, str]) -> list[Belief]:
+        """Return the latest live beliefs about an attribute, as many as are loaded of the stored ones."""
+        live = (belief for belief_id in self._by_attribute[key] if (belief := self._workspace[belief_id]).live)
+        return heapq.nsmallest(
+            SAME_ATTRIBUTE, live, key=lambda belief: (-belief.confirmed_at.timestamp(), belief.belief_id)
+        )
 
     def _index_attribute(self, belief: Belief) -> None:
         key = _attribute_key(belief)
@@ -218,14 +231,19 @@ class _FreshBeliefs:
     """Finds beliefs that the batch made or reworded, as the stored indexes find the others."""
 
     def __init__(self) -> None:
-        self._by_token: defaultdict[int, set[UUID]] = defaultdict(set)
+        self.left_out = 0
+        self._by_token: defaultdict[tuple[int, int], dict[UUID, int]] = defaultdict(dict)
         self._by_hash: defaultdict[int, set[UUID]] = defaultdict(set)
+        self._by_part: defaultdict[int, set[UUID]] = defaultdict(set)
         self._by_term: defaultdict[int, set[UUID]] = defaultdict(set)
         self._by_kind: defaultdict[Kind, dict[UUID, None]] = defaultdict(dict)
 
     def add(self, belief: Belief) -> None:
-        for token in stored_tokens(belief.statement).tokens:
-            self._by_token[token].add(belief.belief_id)
+        stored = stored_tokens(belief.statement)
+        for position, token in enumerate(stored.tokens):
+            self._by_token[token, stored.size][belief.belief_id] = position
+        for part in stored.parts:
+            self._by_part[part].add(belief.belief_id)
         self._by_hash[hash_of(belief.statement)].add(belief.belief_id)
         for term in terms(belief.statement):
             self._by_term[term].add(belief.belief_id)
@@ -233,13 +251,26 @@ class _FreshBeliefs:
 
     def find(self, source: Source, threshold: float, *, semantic: bool) -> list[UUID]:
         wanted = probe(source.statement, threshold)
-        found = set(self._by_hash.get(wanted.statement_hash, ()))
-        for lookup in wanted.lookups:
-            found |= self._by_token.get(lookup.token, set())
-        found.update(self._sharing_terms(source.statement))
+        found = set(self._by_part.get(wanted.statement_hash, ()))
+        for one in (wanted.statement_hash, *wanted.parts):
+            found |= self._by_hash.get(one, set())
+        found.update(self._sharing_tokens(wanted))
         if semantic:
+            found.update(self._sharing_terms(source.statement))
             found.update(list(self._by_kind[source.kind])[-RECENT:])
         return sorted(found)
+
+    def _sharing_tokens(self, wanted: Probe) -> Iterable[UUID]:
+        """Return the beliefs that share most of the looked-up words, as many as are found of the stored ones."""
+        shared: Counter[UUID] = Counter()
+        for lookup in wanted.lookups:
+            placed = self._by_token.get((lookup.token, lookup.size))
+            if placed:
+                shared.update([key for key, position in placed.items() if position <= lookup.last_position])
+        if len(shared) <= MOST_ALIKE:
+            return shared
+        self.left_out += len(shared) - MOST_ALIKE
+        return heapq.nsmallest(MOST_ALIKE, shared, key=lambda belief_id: (-shared[belief_id], belief_id))
 
     def _sharing_terms(self, statement: str) -> list[UUID]:
         """Return the beliefs that share most with a claim, a term weighing less the more beliefs have it."""

@@ -18,19 +18,20 @@ from dreaming.passes.consolidation.nearness import Nearness
 RANKED = 10
 """How many beliefs BM25 adds for a claim."""
 
-TERMS_FOR_PARTS = 4
-"""How many of a claim's terms, the rarest, BM25 is asked for without the semantic step, where it serves parts alone."""
-
 RECENT = 25
 """How many of the latest beliefs of its kind the semantic step adds for a claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The candidates of each claim, in the claims' order, and what each of them says."""
+    """The candidates of each claim, in the claims' order, and what each of them says.
+
+    `left_out`: how many were too many for one claim, over all claims.
+    """
 
     of_claim: tuple[tuple[UUID, ...], ...]
     statements: dict[UUID, str]
+    left_out: int = 0
 
     def mattering(
         self, claims: Sequence[Source], *, threshold: float, nearness: Nearness | None
@@ -47,22 +48,20 @@ class Found:
 
 
 def find(tx: Transaction, slice_id: int, claims: Sequence[Source], *, threshold: float, semantic: bool) -> Found:
-    """Find the candidates of all claims, in two statements, with the semantic step in three.
+    """Find the candidates of all claims, in one statement, with the semantic step in three.
 
-    Every belief whose words can reach `threshold`, the first by BM25, and for the semantic step the latest
-    of the claim's kind. BM25 is asked without that step too, for fewer terms: it finds the compound that a
-    claim is a part of.
+    Every belief whose words can reach `threshold`, compounds and their parts; for the semantic step the first
+    by BM25 as well, and the latest of the claim's kind.
     """
     if not claims:
         return Found((), {})
     statements: dict[UUID, str] = {}
     of_claim: list[dict[UUID, None]] = [{} for _ in claims]
-    most = None if semantic else TERMS_FOR_PARTS
     probes = [probe(claim.statement, threshold) for claim in claims]
-    rows: list[beliefs_store.CandidateRow | terms_store.RankedRow] = [
-        *beliefs_store.find_candidates(tx, slice_id, probes),
-        *terms_store.ranked(tx, slice_id, [looked_up(claim.statement)[:most] for claim in claims], RANKED),
-    ]
+    alike = beliefs_store.find_candidates(tx, slice_id, probes)
+    rows: list[beliefs_store.CandidateRow | terms_store.RankedRow] = [*alike]
+    if semantic:
+        rows += terms_store.ranked(tx, slice_id, [looked_up(claim.statement) for claim in claims], RANKED)
     for row in rows:
         statements[row.belief_id] = row.statement
         of_claim[row.claim][row.belief_id] = None
@@ -72,4 +71,5 @@ def find(tx: Transaction, slice_id: int, claims: Sequence[Source], *, threshold:
             for claim, ids in zip(claims, of_claim, strict=True):
                 if claim.kind == recent.kind:
                     ids[recent.belief_id] = None
-    return Found(tuple(map(tuple, of_claim)), statements)
+    left_out = sum({row.claim: row.left_out for row in sorted(alike, key=lambda row: row.left_out)}.values())
+    return Found(tuple(map(tuple, of_claim)), statements, left_out)

@@ -16,6 +16,7 @@ from dreaming.passes.consolidation.records import (
     Match,
     Method,
     QueuedPair,
+    Veto,
 )
 
 MOST_QUEUED = 3
@@ -48,21 +49,52 @@ def decide(
     exact = [candidate for candidate in candidates if fold(candidate.statement) == folded]
     if exact and folded:
         return Decision(Match(min(exact, key=_place), Method.EXACT, Likeness(1.0)), ())
-    matches: list[Match] = []
+    compared = [(candidate, like(statement, candidate.statement, nearness)) for candidate in candidates]
+    methods = {
+        candidate.belief_id: _method(statement, candidate, likeness, threshold, nearness)
+        for candidate, likeness in compared
+    }
+    objections = _Objections(statement, guards)
+    hopeful = [
+        Match(candidate, method, likeness)
+        for candidate, likeness in compared
+        if (method := methods[candidate.belief_id]) is not None
+    ]
+    match = next(
+        (one for one in sorted(hopeful, key=_rank) if one.method is Method.PART or not objections.of(one.candidate)),
+        None,
+    )
     queued: list[QueuedPair] = []
-    for candidate in candidates:
-        likeness = like(statement, candidate.statement, nearness)
-        method = _method(statement, candidate, likeness, threshold, nearness)
-        if method is not None:
-            objection = None if method is Method.PART else veto(statement, candidate.statement, guards)
-            if objection is None:
-                matches.append(Match(candidate, method, likeness))
-            elif candidate.state is CandidateState.LIVE:
-                queued.append(QueuedPair(candidate, likeness, objection))
-        elif candidate.state is CandidateState.LIVE and _is_grey(statement, candidate, likeness, nearness):
-            queued.append(QueuedPair(candidate, likeness, None))
-    queued.sort(key=lambda pair: (-pair.likeness.score, pair.candidate.belief_id.hex))
-    return Decision(min(matches, key=_rank, default=None), tuple(queued[:MOST_QUEUED]))
+    for candidate, likeness in sorted(compared, key=_most_alike):
+        if len(queued) == MOST_QUEUED:
+            break
+        if candidate.state is not CandidateState.LIVE or methods[candidate.belief_id] is Method.PART:
+            continue
+        if methods[candidate.belief_id] is None:
+            if _is_grey(statement, candidate, likeness, nearness):
+                queued.append(QueuedPair(candidate, likeness, None))
+        elif (objection := objections.of(candidate)) is not None:
+            queued.append(QueuedPair(candidate, likeness, objection))
+    return Decision(match, tuple(queued))
+
+
+class _Objections:
+    """What the guards say of a claim and its candidates, each asked at most once, and only when it matters."""
+
+    def __init__(self, statement: str, guards: Sequence[Guard]) -> None:
+        self._statement = statement
+        self._guards = guards
+        self._known: dict[str, Veto | None] = {}
+
+    def of(self, candidate: Candidate) -> Veto | None:
+        if candidate.statement not in self._known:
+            self._known[candidate.statement] = veto(self._statement, candidate.statement, self._guards)
+        return self._known[candidate.statement]
+
+
+def _most_alike(compared: tuple[Candidate, Likeness]) -> tuple[float, str]:
+    candidate, likeness = compared
+    return -likeness.score, candidate.belief_id.hex
 
 
 def like(left: str, right: str, nearness: Nearness | None) -> Likeness:

@@ -8,7 +8,7 @@ only a crash alone costs a note an attempt. Short notes share calls; what fails 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -138,14 +138,17 @@ class Extractor:
         settings: Settings,
         deadline: Deadline,
         clock: Clock,
+        on_extracted: Callable[[NoteWork], None],
     ) -> None:
-        """Keep the ports of one batch."""
+        """Keep the ports of one batch; `on_extracted` is given whole notes while there is nothing but to wait."""
         self._database = database
         self._model = model
         self._lease = lease
         self._limits = call_limits(settings)
         self._deadline = deadline
         self._clock = clock
+        self._on_extracted = on_extracted
+        self._extracted: deque[NoteWork] = deque()
         room = content_tokens(model.context_tokens, self._limits.output_tokens)
         self._packing_tokens = max(0, min(settings.integer("packing_tokens"), room)) if settings.flag("packing") else 0
         # At most half of what the invocation has, or its first call could never start.
@@ -222,11 +225,16 @@ class Extractor:
             self._start(pool, phase, running, extraction)
             if not running:
                 return
-            done, running = wait(running, SAVE_AFTER_SECONDS if phase.unsaved else None, FIRST_COMPLETED)
+            longest = SAVE_AFTER_SECONDS if phase.unsaved else None
+            done, running = wait(running, 0.0 if self._extracted else longest, FIRST_COMPLETED)
+            if self._extracted and not done:
+                self._on_extracted(self._extracted.popleft())
             if not phase.unsaved:
                 saved_at = self._deadline.remaining()
             for future in done:
-                phase.take(future.result())
+                result = future.result()
+                phase.take(result)
+                self._extracted.extend(work for work in result.call.works if work.extracted)
             waited = saved_at - self._deadline.remaining()
             if phase.unsaved and (len(phase.unsaved) >= phase.wave or waited >= SAVE_AFTER_SECONDS):
                 with self._transaction() as tx:

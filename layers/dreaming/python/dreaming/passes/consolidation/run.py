@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -98,6 +98,7 @@ class Consolidation:
         waiting = [note for note in batch.notes if note.state is NoteState.WAITING]
         model = self.chat_model(settings, lease.slice.key.org_id) if waiting else None
         extraction = Extraction([])
+        checking = _Checking(lease, self.clock(), self.new_id, {note.note_id: note for note in waiting})
         if model is not None:
             extractor = Extractor(
                 database=self.database,
@@ -106,11 +107,12 @@ class Consolidation:
                 settings=settings,
                 deadline=deadline,
                 clock=self.clock,
+                on_extracted=checking.check,
             )
             extraction = extractor.extract(waiting)
         step = _next_step(batch, extraction)
         # Checking claims takes as long as the notes are, embedding them longer: not while beliefs are locked.
-        checked = self._accept(step, lease, self.clock())
+        checked = checking.checked(step)
         claims = [
             (claim, note.source)
             for note in step.passed
@@ -197,21 +199,6 @@ class Consolidation:
             )
         return outcome
 
-    def _accept(self, step: _Step, lease: Lease, now: datetime) -> dict[UUID, Accepted]:
-        """Check the claims of every note that is to be consolidated; an empty note has none."""
-        key = lease.slice.key
-        forbidden = frozenset(part for part in (key.org_id, key.owner_user_id) if part)
-        accepted = {}
-        for note in step.passed:
-            work = step.works.get(note.note_id)
-            if note.state not in _APPLIED or (work is not None and work.retired):
-                continue
-            answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks] if work else []
-            accepted[note.note_id] = accept(
-                note, answers, label=LABEL, forbidden=forbidden, now=now, new_id=self.new_id
-            )
-        return accepted
-
     def _apply_claims(
         self,
         tx: Transaction,
@@ -250,6 +237,8 @@ class Consolidation:
             new_id=self.new_id,
         )
         applied = application.apply(_note_claims(notes, accepted, mattering))
+        if left_out := found.left_out + application.left_out:
+            applied.counts["candidates_left_out"] = left_out
         changes = workspace.changes()
         write_changes(tx, slice_id, changes, run_id=lease.run_id, now=now)
         store.name_reader(tx, slice_id, list(accepted), model=model, prompt_version=PROMPT_VERSION)
@@ -263,6 +252,35 @@ class Consolidation:
             relate(tx, slice_id, entities, applied.belief_of, ageing=changes.ageing, now=now, new_id=self.new_id)
         )
         return applied
+
+
+class _Checking:
+    """Checks the claims of a batch's notes, of each as soon as it has all of its answers and there is time."""
+
+    def __init__(self, lease: Lease, now: datetime, new_id: NewId, notes: Mapping[UUID, Note]) -> None:
+        key = lease.slice.key
+        self._forbidden = frozenset(part for part in (key.org_id, key.owner_user_id) if part)
+        self._now = now
+        self._new_id = new_id
+        self._notes = notes
+        self._accepted: dict[UUID, Accepted] = {}
+
+    def check(self, work: NoteWork) -> None:
+        """Check the claims of an extracted note."""
+        self._accepted[work.note.note_id] = self._accept(self._notes[work.note.note_id], work)
+
+    def checked(self, step: _Step) -> dict[UUID, Accepted]:
+        """Return the claims of every note that is to be consolidated; an empty note has none."""
+        accepted = {}
+        for note in step.passed:
+            work = step.works.get(note.note_id)
+            if note.state in _APPLIED and not (work is not None and work.retired):
+                accepted[note.note_id] = self._accepted.get(note.note_id) or self._accept(note, work)
+        return accepted
+
+    def _accept(self, note: Note, work: NoteWork | None) -> Accepted:
+        answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks] if work else []
+        return accept(note, answers, label=LABEL, forbidden=self._forbidden, now=self._now, new_id=self._new_id)
 
 
 def word_threshold(settings: Settings) -> float:

@@ -19,6 +19,7 @@ class Alias:
 
 
 _N = r"[A-Z][\w&.'’+-]*(?: (?:[A-Z0-9][\w&.'’+-]*|of|de|van|der)){0,4}"
+_ID = r"[a-zA-Z][a-zA-Z0-9]*(?:[-_./][a-zA-Z0-9]+)*"
 _Q = r"[\"“'‘]?"
 _FORMS = tuple(
     (form, re.compile(pattern))
@@ -87,6 +88,14 @@ _FORMS = tuple(
             ),
         ),
         ("renamed", rf"[Ww]e (?:have )?renamed (?P<a>{_N}) (?:to|into) {_Q}(?P<b>{_N})"),
+        (
+            "renamed",
+            (
+                rf"(?P<a>{_ID}) (?:was|has been|is being|got|is) (?:now )?(?:renamed|rebranded|retitled|called)"
+                rf"(?: (?:to|as|into))? {_Q}(?P<b>{_ID})\b(?! [a-z])"
+            ),
+        ),
+        ("renamed", rf"[Rr]enamed (?:the )?(?:\w+ )?(?P<a>{_ID}) (?:to|into) {_Q}(?P<b>{_ID})\b(?! [a-z])"),
         (
             "formerly",
             (

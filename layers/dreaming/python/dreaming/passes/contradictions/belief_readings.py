@@ -12,7 +12,7 @@ from dreaming.beliefs.records import Belief, Source
 from dreaming.beliefs.rules import Ageing, aged
 from dreaming.beliefs.words import fold
 from dreaming.notes.records import Trust
-from dreaming.passes.contradictions.reading import Reading, read_statement
+from dreaming.passes.contradictions.reading import OPAQUE, Reading, read_statement
 from dreaming.passes.contradictions.records import TimedClaim
 from dreaming.passes.contradictions.timing import Span, span_of
 from dreaming.passes.contradictions.values import read_value, text_key
@@ -20,6 +20,9 @@ from dreaming.passes.contradictions.vocabulary import attribute_name, is_exclusi
 
 _COARSE = frozenset({"place", "date", "time", "lead"})
 """Attributes that a sentence form tells less exactly than a model may."""
+
+_COARSE_GIVEN = frozenset({"status", "name", "place", "date", "time", "price", "language"})
+"""Attributes that a model names where a sentence form tells more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,9 @@ class Examined:
     reading: Reading | None
     fingerprint: str
     offsets: dict[UUID, int]
+
+
+_LONGEST_SUBJECT = 80
 
 
 def fingerprint(belief: Belief) -> str:
@@ -51,13 +57,16 @@ def read_belief(belief: Belief | Source) -> Reading | None:
     """
     parsed = read_statement(belief.statement)
     if not (belief.subject and belief.attribute and belief.value):
-        return parsed
+        return parsed or _opaque(belief.statement)
     attribute = attribute_name(belief.attribute)
     table = is_exclusive(attribute)
     exclusive = table if table is not None else not belief.multi_valued
     given = Reading(text_key(belief.subject), attribute, read_value(belief.value), exclusive=exclusive)
     if parsed is None:
         return given
+    if is_known(attribute) and parsed.attribute is not None and is_known(parsed.attribute):
+        if parsed.subject == given.subject and attribute not in _COARSE_GIVEN:
+            return _with_flags(given, parsed)
     tells_more = parsed.subject != given.subject or not is_known(attribute) or parsed.attribute not in _COARSE
     if parsed.attribute is not None and is_known(parsed.attribute) and tells_more:
         return parsed
@@ -65,6 +74,11 @@ def read_belief(belief: Belief | Source) -> Reading | None:
         return replace(
             parsed, attribute=attribute, exclusive=exclusive, value=parsed.value if parsed.negative else given.value
         )
+    return _with_flags(given, parsed)
+
+
+def _with_flags(given: Reading, parsed: Reading) -> Reading:
+    """Return what a model named, with what the statement tells besides of time, denial and change."""
     return replace(
         given,
         negative=parsed.negative,
@@ -72,7 +86,13 @@ def read_belief(belief: Belief | Source) -> Reading | None:
         ended=parsed.ended,
         changes=parsed.changes,
         sense=parsed.sense,
+        adds=parsed.adds,
     )
+
+
+def _opaque(statement: str) -> Reading | None:
+    key = text_key(statement)
+    return Reading(key[:_LONGEST_SUBJECT], OPAQUE, read_value(statement)) if key else None
 
 
 def span_in(one: Examined, source: Source) -> Span:

@@ -41,7 +41,7 @@ _TIME = r"(?P<v>(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midn
 _CAPITAL = re.compile(r"(?:[A-Z]|[Tt]he |[Oo]ur |[Mm]y |author)")
 _THING = re.compile(r"(?:the |our |my |all |team |project |group |[A-Z])")
 _GROUP = re.compile(
-    r"\b(?:team|project|club|choir|band|group|league|orchestra|army|gym|course|class|union|party|board|council"
+    r"\b(?:team|squad|crew|department|guild|tribe|committee|association|federation|project|club|choir|band|group|league|orchestra|army|gym|course|class|union|party|board|council"
     r"|call|meeting)\b",
     re.IGNORECASE,
 )
@@ -55,7 +55,21 @@ def _person_leads(found: re.Match[str]) -> bool:
         and _THING.match(value)
         and not re.match(r"(?:on|at|every|in|from|for|to|by|with|marathons?) ", value)
         and len(value.split()) <= 7
+        and category(read_value(value).text) is None
     )
+
+
+_DUTY = re.compile(r"(?:the |our |this |class |year |group |grade |room )")
+
+
+def _has_charge(found: re.Match[str]) -> bool:
+    """Whether a person has a duty to some one thing: "teaches class 4b", not "teaches physics"."""
+    named = re.match(r"(?!(?:The|Our|A|An|It|This) )[A-Z]", found["s"]) is not None
+    return named and len(found["v"].split()) <= 6 and category(read_value(found["v"]).text) is None
+
+
+def _teaches(found: re.Match[str]) -> bool:
+    return _has_charge(found) and _DUTY.match(found["v"]) is not None
 
 
 def _is_company(found: re.Match[str]) -> bool:
@@ -64,7 +78,7 @@ def _is_company(found: re.Match[str]) -> bool:
 
 def _is_thing(found: re.Match[str]) -> bool:
     """Whether what is somewhere is a thing with a place, not a person who is there for a while."""
-    return re.match(r"(?:[Tt]he|[Oo]ur|[Mm]y|[Ii]ts|[Tt]heir) ", found["s"]) is not None and not re.match(
+    return re.match(r"(?:[Tt]he|[Oo]ur|[Mm]y|[Ii]ts|[Tt]heir|[\w.]+['’]s) ", found["s"]) is not None and not re.match(
         r"(?:progress|use|production|place|charge|danger|love|good|trouble|order|review|beta|bad|need|stock"
         r"|time|step|favou?r)\b",
         found["v"],
@@ -97,6 +111,14 @@ _OFFICES = (
     r"ceo|cto|cfo|coo|president|mayor|treasurer|secretary|editor|goalkeeper|host|landlord"
     r"|prime minister|chancellor|tech lead|product owner|product manager|scrum master|head chef|conductor"
 )
+_DUTIES = (
+    ("teacher", "teaches", "taught"),
+    ("handled by", "handles|covers|is on duty for|takes care of", "handled|covered"),
+    ("moderator", "moderates|hosts", "moderated|hosted"),
+    ("edited by", "edits", "edited"),
+    ("cleaned by", "cleans", "cleaned"),
+    ("overseen by", "oversees|administers", "overseen|administered"),
+)
 _BECAME = (
     r"is|became|has become|was (?:appointed|named|elected|made|promoted to)|has been (?:appointed|named"
     r"|elected|made)|took over as|takes over as|serves as|will be"
@@ -121,16 +143,18 @@ FORMS: tuple[Form, ...] = (
     _form("team", r"(?:is|works) (?:in|on)|(?:has )?joined", r"(?:the )?team (?P<v>[A-Z]\w+.*)$"),
     _form(
         "project",
-        r"is on|is assigned to|was assigned to|works on|is working on|(?:has )?joined",
+        r"is on|is assigned to|was assigned to|(?:has )?joined",
         r"(?:the )?project (?P<v>.+)$",
         exclusive=True,
     ),
     _form(
         "project",
-        r"is on|is assigned to|was assigned to|works on|is working on|(?:has )?joined",
+        r"is on|is assigned to|was assigned to|(?:has )?joined",
         r"(?:the )?(?P<v>[\w-]+) project$",
         exclusive=True,
     ),
+    _form("does work on", r"works on|is working on", r"(?:the )?project (?P<v>.+)$"),
+    _form("does work on", r"works on|is working on", r"(?:the )?(?P<v>[\w-]+) project$"),
     _form("project", r"was on|worked on", r"(?:the )?project (?P<v>.+)$", past=True),
     _form(
         "job",
@@ -179,6 +203,19 @@ FORMS: tuple[Form, ...] = (
     *(
         _form(office, rf"(?:{_BECAME}) (?:the |our )?(?:new )?(?i:{office}) (?:of|at|for)", inverse=True)
         for office in _OFFICES.split("|")
+    ),
+    *(
+        _form(office, rf"was (?:the |our )?(?:former )?(?i:{office}) (?:of|at|for)", inverse=True, past=True)
+        for office in _OFFICES.split("|")
+    ),
+    _form("lead", rf"was (?:the |our )?(?:former )?(?:{_ROLES}) (?:of|for)", inverse=True, past=True),
+    *(
+        form
+        for attribute, active, passive in _DUTIES
+        for form in (
+            _form(attribute, active, inverse=True, accepts=_teaches if attribute == "teacher" else _has_charge),
+            _form(attribute, rf"(?:is|are) (?:{passive}) by", exclusive=True),
+        )
     ),
     _form("lead", r"led|headed|ran|managed|chaired", inverse=True, past=True, accepts=_person_leads),
     _form(
@@ -244,6 +281,18 @@ FORMS: tuple[Form, ...] = (
         r"|runs?|leaves?|departs?|kicks off)(?: for| at)",
         _TIME,
         exclusive=True,
+    ),
+    _form(
+        "hours",
+        r"(?:is|are|opens?)(?: open)?(?: daily)?(?: from| between)?",
+        r"(?P<v>\d{1,2}(?::\d\d)? ?(?:am|pm)? ?(?:to|until|till|and|-|–) ?\d{1,2}(?::\d\d)? ?(?:am|pm|h|o'clock)?)$",
+        exclusive=True,
+    ),
+    _form("port", r"listens on|is exposed on|is reachable on|runs on", r"port (?P<v>\d+)$", exclusive=True),
+    _form(
+        "origin",
+        r"(?:is|are|was)(?: originally)? from|comes? from|hails? from|grew up in",
+        accepts=lambda found: re.match(r"(?:the )?[A-Z]", found["v"]) is not None and found["s"][:4] not in ("The ", "Our "),
     ),
     _form("opening", r"opens? at", _TIME, exclusive=True),
     _form("closing", r"closes? at", _TIME, exclusive=True),

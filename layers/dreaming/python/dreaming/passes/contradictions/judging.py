@@ -14,7 +14,7 @@ from dreaming.models.protocols import ChatAnswer, ChatModel, StopReason
 from dreaming.passes.calls import store as calls_store
 from dreaming.passes.calls.limits import CallLimits
 from dreaming.passes.contradictions.belief_readings import Examined
-from dreaming.passes.contradictions.lines import Neighbourhood, Pair
+from dreaming.passes.contradictions.lines import Neighbourhood, Pair, is_trusted
 from dreaming.passes.contradictions.parsing import Verdicts, parse_verdicts
 from dreaming.passes.contradictions.prompt import build_request
 from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation
@@ -189,16 +189,18 @@ class Judge:
 
 
 def _calls(around: Neighbourhood, pairs: Sequence[tuple[Pair, str]]) -> list[_Call]:
-    """Group pairs into calls, each about one belief in focus; the most alike come first."""
-    by_belief: defaultdict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
+    """Group pairs into calls, each about one belief in focus and pairs of equal trust; the most alike come first."""
+    by_belief: defaultdict[tuple[UUID, bool], list[tuple[UUID, str]]] = defaultdict(list)
     for pair, reason in pairs:
         one = max(pair, key=lambda belief_id: (belief_id in around.focus, belief_id))
         other = pair[0] if one == pair[1] else pair[1]
-        if len(by_belief[one]) < CANDIDATES_PER_CALL:
-            by_belief[one].append((other, reason))
+        # What an untrusted statement tells the judge must not reach a call about two trusted ones.
+        trusted = all(is_trusted(around.beliefs[belief_id]) for belief_id in pair)
+        if len(by_belief[one, trusted]) < CANDIDATES_PER_CALL:
+            by_belief[one, trusted].append((other, reason))
     return [
         _Call(one, tuple(other for other, _ in found), tuple(reason for _, reason in found))
-        for one, found in by_belief.items()
+        for (one, _), found in by_belief.items()
         if found
     ]
 

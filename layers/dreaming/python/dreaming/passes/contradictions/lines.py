@@ -10,6 +10,7 @@ from itertools import combinations
 from uuid import UUID
 
 from dreaming.beliefs.rules import Ageing
+from dreaming.notes.records import Trust
 from dreaming.passes.consolidation.wording import stem
 from dreaming.passes.contradictions.aliases import resolve
 from dreaming.passes.contradictions.belief_readings import Examined, span_in
@@ -59,7 +60,10 @@ class Neighbourhood:
     def tells_of_past(self, belief_id: UUID) -> bool:
         """Tell whether a belief itself says that it is over: that stays true when something follows."""
         one = self.beliefs[belief_id]
-        return one.reading is not None and (one.reading.past or any(span_in(one, source).end for source in one.sources))
+        return one.reading is not None and (
+            one.reading.past
+            or any((end := span_in(one, source).end) and end <= source.occurred_at for source in one.sources)
+        )
 
     @staticmethod
     def mentions(subject: str, names: frozenset[str]) -> bool:
@@ -74,12 +78,22 @@ class Neighbourhood:
 
     @property
     def ambiguous(self) -> frozenset[str]:
-        """The subjects that statements call things of several sorts."""
+        """The subjects that trusted statements call things of several sorts."""
         senses: defaultdict[str, set[str]] = defaultdict(set)
         for one in self.beliefs.values():
-            if one.reading is not None and one.reading.sense:
+            if one.reading is not None and one.reading.sense and is_trusted(one):
                 senses[one.reading.subject].add(one.reading.sense)
         return frozenset(name for name, found in senses.items() if len(found) > 1)
+
+
+def is_trusted(one: Examined) -> bool:
+    """Whether a belief has a trusted source."""
+    return one.belief.trust is Trust.TRUSTED
+
+
+def _heard_by(one: Examined, members: Iterable[Examined]) -> list[Examined]:
+    """Return those members whose word counts for a belief: to a trusted one, only trusted ones."""
+    return [member for member in members if is_trusted(member) or not is_trusted(one)]
 
 
 def counts(one: Examined) -> bool:
@@ -100,33 +114,41 @@ def groups_of(around: Neighbourhood) -> list[Group]:
             continue
         key = around.subject(one.reading), one.reading.attribute
         named.setdefault(key, Group(*key)).members.append(one)
-    for pair, judged in sorted(around.judged.items()):
-        _join_judged(named, pair, judged)
     for one in loose:
         home = _home(one, named.values(), around)
         key = (around.subject(one.reading), home.attribute if home else "is") if one.reading else ("", "")
         named.setdefault(key, Group(*key)).members.append(one)
+    homes = {one.belief.belief_id: key for key, group in named.items() for one in group.members}
+    for pair, judged in sorted(around.judged.items()):
+        if is_bound(judged) and all(one in homes for one in pair):
+            _join_judged(named, pair, homes)
     return list(named.values())
 
 
-def _join_judged(named: dict[tuple[str, str], Group], pair: Pair, judged: Judgement) -> None:
-    """Join the groups of two beliefs that were judged to be about one attribute."""
-    if (
-        judged.relation not in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE, Relation.DUPLICATE)
-        or judged.decided_by is DecidedBy.RULE
-    ):
+def is_bound(judged: Judgement) -> bool:
+    """Tell whether a judge or a person puts two beliefs on one line."""
+    return (
+        judged.relation in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE, Relation.DUPLICATE)
+        and judged.decided_by is not DecidedBy.RULE
+    )
+
+
+def _join_judged(named: dict[tuple[str, str], Group], pair: Pair, homes: dict[UUID, tuple[str, str]]) -> None:
+    """Bring two beliefs together that were judged to be about one attribute; `homes` are their groups."""
+    keys = [homes[one] for one in pair]
+    if keys[0] == keys[1]:
         return
-    homes = [
+    # An untrusted belief goes to the trusted one, which stays among its own.
+    home_of_trusted = {
         key
-        for one in pair
-        for key, group in named.items()
-        if any(member.belief.belief_id == one for member in group.members)
-    ]
-    if len(homes) == 2 and homes[0] != homes[1]:
-        first, second = sorted(homes, key=lambda key: (not is_known(key[1]), key))
-        joined = [member for member in named[second].members if member.belief.belief_id in pair]
-        named[second].members = [member for member in named[second].members if member.belief.belief_id not in pair]
-        named[first].members += joined
+        for key in keys
+        if any(is_trusted(member) and member.belief.belief_id in pair for member in named[key].members)
+    }
+    first, second = sorted(keys, key=lambda key: (key not in home_of_trusted, not is_known(key[1]), key))
+    joined = [member for member in named[second].members if member.belief.belief_id in pair]
+    named[second].members = [member for member in named[second].members if member.belief.belief_id not in pair]
+    named[first].members += joined
+    homes.update((member.belief.belief_id, first) for member in joined)
 
 
 def _home(one: Examined, groups: Iterable[Group], around: Neighbourhood) -> Group | None:
@@ -139,7 +161,7 @@ def _home(one: Examined, groups: Iterable[Group], around: Neighbourhood) -> Grou
         if group.subject == subject and any(
             same_value(member.reading.value, value, dict(around.canonical))
             or (reading.negative and member.reading.value.words[-len(value.words) :] == value.words)
-            for member in group.members
+            for member in _heard_by(one, group.members)
             for value in wanted
             if member.reading is not None
         ):
@@ -148,19 +170,45 @@ def _home(one: Examined, groups: Iterable[Group], around: Neighbourhood) -> Grou
     fitting = [
         group
         for group in exclusive
-        if any(alternatives(member.reading.value, reading.value) for member in group.members if member.reading)
+        if any(
+            alternatives(heard.reading.value, reading.value) for heard in _heard_by(one, group.members) if heard.reading
+        )
     ]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined], bool]]:
-    """Split a group into lines: the beliefs that bear upon each other, and whether one value holds at a time."""
-    members = group.members
+    """Split a group into lines: the beliefs that bear upon each other, and whether one value holds at a time.
+
+    Untrusted beliefs neither join nor part trusted ones: each goes to the first line that has to do with it.
+    """
+    trusted = [one for one in group.members if is_trusted(one)]
+    lines = _components(trusted, group.attribute, around) if trusted else []
+    others = []
+    for one in group.members:
+        if is_trusted(one):
+            continue
+        home = next((line for line, exclusive in lines if exclusive or _has_bond(one, line, around)), None)
+        (others if home is None else home).append(one)
+    return lines + (_components(others, group.attribute, around) if others else [])
+
+
+def _has_bond(one: Examined, line: Iterable[Examined], around: Neighbourhood) -> bool:
+    """Tell whether an untrusted belief has to do with the trusted ones of a line."""
+    return any(_bond(one, member, around) is not None for member in line if is_trusted(member))
+
+
+def _components(members: list[Examined], attribute: str, around: Neighbourhood) -> list[tuple[list[Examined], bool]]:
+    """Split beliefs of equal trust into lines."""
     if (
         any(one.reading and one.reading.exclusive and not one.reading.past for one in members)
-        and is_exclusive(group.attribute) is not False
+        and is_exclusive(attribute) is not False
     ):
-        return [(members, True)]
+        if not any(one.reading and one.reading.adds for one in members):
+            return [(list(members), True)]
+        single = True
+    else:
+        single = False
     parent = {one.belief.belief_id: one.belief.belief_id for one in members}
 
     def root(name: UUID) -> UUID:
@@ -170,7 +218,10 @@ def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined]
 
     exclusive: set[UUID] = set()
     for left, right in combinations(members, 2):
-        bond = _bond(left, right, around)
+        added = any(one.reading and one.reading.adds for one in (left, right))
+        bond = True if single and not added else _bond(left, right, around)
+        if added and bond and not _ends(left, right, around):
+            bond = None
         if bond is not None:
             parent[root(left.belief.belief_id)] = root(right.belief.belief_id)
             if bond:
@@ -179,6 +230,24 @@ def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined]
     for one in members:
         found[root(one.belief.belief_id)].append(one)
     return [(line, any(one.belief.belief_id in exclusive for one in line)) for line in found.values()]
+
+
+def _ends(left: Examined, right: Examined, around: Neighbourhood) -> bool:
+    """Tell whether one of two beliefs says that it ends the other's value, or a judge or person that they conflict."""
+    judged = around.judged.get(pair_of(left.belief.belief_id, right.belief.belief_id))
+    if judged is not None and is_bound(judged):
+        return True
+    one, other = left.reading, right.reading
+    aliases = dict(around.canonical)
+    return (
+        one is not None
+        and other is not None
+        and any(
+            same_value(former.value, value, aliases)
+            for former, latter in ((one, other), (other, one))
+            for value in latter.ended
+        )
+    )
 
 
 def _bond(left: Examined, right: Examined, around: Neighbourhood) -> bool | None:
@@ -225,9 +294,13 @@ def _replaces(one: Reading, other: Reading) -> bool:
 
 
 def tells_time(one: Examined) -> bool:
-    """Tell whether a belief by itself says that something is over."""
+    """Tell whether a belief by itself says that something is over, or from when or until when it holds."""
     reading = one.reading
-    return reading is not None and (reading.past or bool(span_in(one, one.sources[0]).end if one.sources else None))
+    if reading is None or not one.sources:
+        return False
+    span = span_in(one, one.sources[0])
+    told = one.sources[0].valid_from or one.sources[0].valid_until or span.start or span.end
+    return reading.past or told is not None
 
 
 def kept_over(members: Iterable[Examined], around: Neighbourhood) -> dict[UUID, UUID]:

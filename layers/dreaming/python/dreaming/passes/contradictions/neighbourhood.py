@@ -13,7 +13,7 @@ from dreaming.database import Transaction
 from dreaming.passes.contradictions import store
 from dreaming.passes.contradictions.aliases import Alias, canonical_names, resolve, told_aliases
 from dreaming.passes.contradictions.belief_readings import Examined, fingerprint, read_belief
-from dreaming.passes.contradictions.lines import Neighbourhood, Pair
+from dreaming.passes.contradictions.lines import Neighbourhood, Pair, is_trusted, is_bound
 from dreaming.passes.contradictions.records import Judgement
 
 MOST_OF_A_SUBJECT = 1_000
@@ -40,22 +40,23 @@ def survey(
 ) -> Surroundings:
     """Return the neighbourhood of the beliefs in `focus`; `verdicts` are judgements not yet stored."""
     loaded = _examined(tx, slice_id, focus)
-    told = {
-        one: told_aliases(loaded[one].belief.statement) if one in loaded and loaded[one].belief.sources else ()
-        for one in focus
-    }
+    # Only a trusted belief names things: who sends mail must not make two people one.
+    telling = {one for one in focus if one in loaded and loaded[one].belief.sources and is_trusted(loaded[one])}
+    told = {one: told_aliases(loaded[one].belief.statement) if one in telling else () for one in focus}
     stored = store.read_aliases(tx, slice_id)
     before = canonical_names((alias.name, alias.other_name) for _, alias, _ in stored)
     aliases = [alias for belief_id, alias, counts in stored if counts and belief_id not in told]
     aliases += [alias for found in told.values() for alias in found]
     canonical = canonical_names((alias.name, alias.other_name) for alias in aliases)
+    bound = _bound(tx, slice_id, focus, verdicts)
+    loaded |= _examined(tx, slice_id, bound - loaded.keys())
     keys = [(one.reading.subject, one.reading.attribute) for one in loaded.values() if one.reading is not None]
     keys += store.examined_keys(tx, slice_id, focus)
     complete = frozenset(resolve(subject, canonical) for subject, _ in keys)
     raw = {subject for subject, _ in keys}
     if canonical or before:
         raw |= {subject for subject in store.subjects(tx, slice_id) if resolve(subject, canonical) in complete}
-    ids = {*focus, *store.find_by_subject(tx, slice_id, raw, MOST_OF_A_SUBJECT)}
+    ids = {*focus, *bound, *store.find_by_subject(tx, slice_id, raw, MOST_OF_A_SUBJECT)}
     ids.update(store.find_by_key(tx, slice_id, raw, {attribute for _, attribute in keys if attribute}))
     live = {one: loaded[one].belief.statement for one in focus if one in loaded and _in_question(loaded[one])}
     similar = store.find_similar(tx, slice_id, live) | store.queued(tx, slice_id, list(focus))
@@ -75,6 +76,20 @@ def survey(
     )
     changed = {name for name in {*before, *canonical} if before.get(name) != canonical.get(name)}
     return Surroundings(around, told, frozenset(changed))
+
+
+_MOST_BOUND = 100
+
+
+def _bound(tx: Transaction, slice_id: int, focus: Sequence[UUID], verdicts: Mapping[Pair, Judgement]) -> set[UUID]:
+    """Return what a judge or a person put on one line with the beliefs in focus, and what with those in turn."""
+    fresh = {one for pair, judged in verdicts.items() if is_bound(judged) for one in pair}
+    found: set[UUID] = set(fresh)
+    edge = {*focus, *fresh}
+    while edge and len(found) < _MOST_BOUND:
+        edge = set(store.find_bound(tx, slice_id, sorted(edge))) - found - set(focus)
+        found |= edge
+    return found
 
 
 def _in_question(one: Examined) -> bool:

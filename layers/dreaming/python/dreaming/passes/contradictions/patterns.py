@@ -15,12 +15,24 @@ SAID = re.compile(
 LEAD_CUE = re.compile(
     r"^(?P<cue>correction|update|actually|erratum|news|edit|fyi|note|p\.?s\.?)\s*[:,–—-]\s*", re.IGNORECASE
 )
+_MONTHS = (
+    "(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+)
+_WHEN = (
+    rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTHS}\b(?:,? \d{{4}})?"
+    rf"|{_MONTHS}\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?|(?:19|20)\d\d"
+    r"|(?:next |last |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:next|last|this) (?:week|month|year)"
+    r"|tomorrow|today|yesterday)"
+)
 LEAD_TIME = re.compile(
     r"^(?:(?:as of|as from|since|from|starting|beginning|effective|in|on|by|after|at the (?:start|end"
     r"|beginning) of|until|during|back in)\b[^,]{2,30},"
     r"|(?:since|as of|from|until|in) (?:last|this|next) (?:week|month|year|spring|summer|autumn|winter)\b"
     r"|(?:since|as of|in) (?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
     r"(?: \d{4})?|(?:19|20)\d\d)\b"
+    rf"|(?:since|as of|as from|from|starting|beginning|effective|with effect from|until|in|on) (?:on )?{_WHEN}"
+    rf"(?: (?:to|until|till|through) {_WHEN})?(?:,|(?= [A-Za-z]))"
     r"|(?:last|this|next|earlier this) \w+,|(?:now|today|yesterday|currently|nowadays|these days|recently"
     r"|meanwhile|at present|lately|finally|since then|from now on|for now)\b,?) +",
     re.IGNORECASE,
@@ -37,6 +49,9 @@ CHANGE_CUE = re.compile(
     r"|finally|meanwhile|as of|effective|correction|update|actually"
     r"|new|changed|became|has become)\b",
     re.IGNORECASE,
+)
+ADDS = re.compile(
+    r"\b(?:also(?! known)|as well(?! as)|too$|in addition|additionally|besides|on top of that|likewise)\b", re.IGNORECASE
 )
 NEGATION = re.compile(
     r"\b(?:no longer|(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must)(?: not"
@@ -88,11 +103,13 @@ PERFECT_PRESENT = {
     "held": "holds",
 }
 CHANGED = re.compile(
-    r"^(?P<s>.+?) (?:(?:has|have|had) (?:been )?|was |were |is |are |got |will be )?(?:moved|postponed"
+    r"^(?P<s>.+?) (?:(?:has|have|had) (?:been )?|was |were |is |are |got |will be )?(?:(?:will|(?:is|are) going to) (?:move|change|switch|migrate|rise|increase"
+    r"|drop|fall|go up|go down|relocate|transfer|shift)|moved|postponed"
     r"|rescheduled|shifted|delayed|brought forward|pushed(?: back)?|changed|switched|migrated|raised|increased"
     r"|lowered|reduced|cut|dropped|risen|rose|reassigned|promoted|seconded|re-?allocated|bumped|adjusted|corrected|updated"
     r"|revised|renewed|went up|went down|went|gone|grew|fell|fallen|extended|bumped|transferred|converted"
-    r"|relocated|upgraded|downgraded|moving|switching|migrating|ported)"
+    r"|relocated|upgraded|downgraded|moving|switching|migrating|ported|slips|slipped|slides|slid|moves|shifts|jumped"
+    r"|jumps|rises|falls|drops|increases|grows|climbed|doubled|halved|goes up|goes down|changes|switches|migrates)"
     r"(?: (?P<o>(?!from |to )[\w' -]{1,40}?))??(?: (?:over|away|back|on))?(?: from (?P<f>.+?))? (?:to|onto"
     r"|over to) (?P<v>.+?)(?: from (?P<f2>.+))?$",
     re.IGNORECASE,
@@ -128,6 +145,10 @@ OF = re.compile(
     r"|for) (?P<s>.+?) (?P<t>is|are|was|were|became|will be|remains|has become)(?: called| named| set to"
     r"| set at)? (?P<v>.+)$"
 )
+OF_BARE = re.compile(
+    r"^(?P<a>[A-Z][a-z-]+(?: [a-z-]+)?) (?:of|for) (?P<s>.+?) (?P<t>is|are|was|were|became|will be|remains|has become)"
+    r"(?: called| named| set to| set at)? (?P<v>.+)$"
+)
 NOUN = re.compile(
     r"^(?:The |the |Our |our |My |my )?(?P<s>(?:[\w'’-]+ ){0,4}?)(?P<a>price|deadline|due date|budget|password"
     r"|owner|manager|lead|address|phone number|number|limit|quota|rate limit|timeout|size|version|port"
@@ -141,7 +162,7 @@ NOUN = re.compile(
 IS = re.compile(r"^(?P<s>.+?) (?P<t>is|are|was|were|became|has become|turned|remains|will be|am) (?P<v>.+)$")
 HAS_COUNT = re.compile(
     r"^(?P<s>.+?) (?:has|have|had|employs|counts|holds|seats|contains|takes|allows|needs|requires|runs"
-    r"|uses) (?P<v>(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|uses) (?:about |around |roughly |nearly |over |almost |some |approximately |at least |up to )?(?P<v>(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|\w+ty) (?P<a>(?!percent|euros|dollars)[a-z]+(?: [a-z]+)?))$"
 )
 PAST = "|".join(sorted(IRREGULAR_PAST, key=len, reverse=True))
@@ -186,6 +207,17 @@ TAILS = {
 NO_TAIL = re.compile(r"(?!)")
 PLACED = re.compile(r"(?:in|on|at|closed|open|to|from|by|due|based|located|owned|led|run|managed)\b")
 DOES_NOT = re.compile(r"\b(?:does not|doesn['’]t) (?P<verb>[a-z]+)", re.IGNORECASE)
+USED_TO_BE = re.compile(r"\bused to be\b", re.IGNORECASE)
+HAS_OF = re.compile(
+    r"^(?P<s>.+?) (?:has|have) (?:an?|the) (?P<a>(?:[a-z-]+ ){0,2}[a-z-]+) of (?P<v>.+)$"
+)
+OUR_GROUP = re.compile(r"\b[Oo]ur (?:team|company|group|organi[sz]ation|startup|firm)\b(?= [a-z])(?! (?:is|has been|was|lead|name|size)\b)")
+IS_THE = re.compile(
+    r"^(?P<v>(?!The |Our |My |It |This )[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*)"
+    r" (?:is|became|was (?:named|appointed|elected)|has become) (?:the|our) (?:new |current |acting )?"
+    r"(?P<s>(?i:ceo|cto|cfo|coo|president|mayor|treasurer|secretary|team lead|tech lead|team captain|captain|chair|chairman"
+    r"|chairwoman|head chef|product owner|scrum master|line manager|landlord|goalkeeper|editor-in-chief))$"
+)
 WHO = re.compile(
     r"^(?:The|Our|My) (?!(?:\w+ )*(?:friend|colleague|neighbou?r|cousin|brother|sister|uncle|aunt|child|son|daughter"
     r"|customer|client|supplier|partner|member|guest|student) is)(?:[\w-]+ ){1,3}is (?:[A-Z][a-z]+\.? )?[A-Z][\w'-]*"

@@ -14,6 +14,7 @@ from dreaming.passes.consolidation.lexicon import IRREGULAR_PAST
 from dreaming.passes.consolidation.wording import stem
 from dreaming.passes.contradictions import patterns
 from dreaming.passes.contradictions.forms import FORMS, Form
+from dreaming.passes.contradictions.phrasing import phrased, third_person
 from dreaming.passes.contradictions.values import Value, read_value, text_key, without_times
 from dreaming.passes.contradictions.vocabulary import (
     FIXED,
@@ -24,7 +25,12 @@ from dreaming.passes.contradictions.vocabulary import (
     category,
     is_exclusive,
     is_known,
+    state_of,
 )
+
+
+OPAQUE = "says"
+"""The attribute of a statement that no form takes apart; its subject is its own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,7 @@ class Reading:
     value does not hold, or no longer. `past`: it held before the time of speaking. `ended`: values that
     it replaces. `exclusive`: whether a subject has one such value at a time; None when that is unknown.
     `changes`: it says itself that something changed. `sense`: which sort of thing the subject is called.
+    `adds`: it says that it comes besides what held before ("also").
     """
 
     subject: str
@@ -46,6 +53,12 @@ class Reading:
     exclusive: bool | None = None
     changes: bool = False
     sense: str | None = None
+    adds: bool = False
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether the statement could not be taken apart, so that it stands for itself."""
+        return self.attribute == OPAQUE
 
     @property
     def fixed(self) -> bool:
@@ -57,8 +70,9 @@ class Reading:
 def read_statement(statement: str) -> Reading | None:
     """Return what a statement says, or None when it has no subject and verb that can be told apart."""
     text = " ".join(statement.split()).rstrip(" .!;")
-    text, changes = _spoken(text)
+    text, changes = phrased(text)
     changes = bool(patterns.CHANGE_CUE.search(text)) or changes
+    text = patterns.OUR_GROUP.sub(lambda found: "We" if found.start() == 0 else "we", text)
     text = patterns.HEDGE.sub("", patterns.LEAD_TIME.sub("", text))
     text = text[:1].upper() + text[1:]
     text = patterns.PERFECT.sub(
@@ -76,7 +90,8 @@ def read_statement(statement: str) -> Reading | None:
         return None
     if found.attribute in ("is", "who") and category(found.value.text) in _CHOICES and text.startswith(("Our ", "My ")):
         found = replace(found, subject="we" if text.startswith("Our ") else "author", attribute="uses")
-    return replace(_by_category(found), changes=found.changes or changes, sense=sense)
+    adds = patterns.ADDS.search(text) is not None and not found.ended and not found.negative
+    return replace(_by_category(found), changes=found.changes or changes, sense=sense, adds=adds)
 
 
 _CHOICES = frozenset({"database", "cloud", "editor", "chat", "tracker", "ci", "host", "queue"})
@@ -99,8 +114,10 @@ def _by_category(found: Reading) -> Reading:
     deploys = (found.attribute or "").startswith("does ") and (found.attribute or "").endswith(
         (" to", " on", " in", " with")
     )
-    if (found.attribute in (None, "uses") or deploys) and kind in _CHOICES and not found.past:
+    if (found.attribute in (None, "uses", "does run") or deploys) and kind in _CHOICES and not found.past:
         return replace(found, attribute=kind, exclusive=True)
+    if found.attribute == "is" and (state := state_of(found.value.text)):
+        return replace(found, attribute=state, exclusive=True)
     if found.attribute == "prefers":
         return replace(found, attribute=f"preferred {kind}", exclusive=True)
     if found.attribute == "commute":
@@ -137,22 +154,6 @@ def _sense_of(text: str) -> tuple[str | None, str]:
     return None, text
 
 
-def _spoken(text: str) -> tuple[str, bool]:
-    """Take off who said it and what it is called, and let the speaker stand for I."""
-    said = patterns.SAID.match(text)
-    if said:
-        who, text = said["who"], said["what"]
-        for pattern, verb in patterns.I_AM:
-            text = pattern.sub(f"{who} {verb}", text)
-        text = re.sub(r"\b(?:I|[Ww]e)\b", who, text)
-        text = re.sub(r"\b(?:[Mm]y|[Oo]ur)\b", f"{who}'s", text)
-    cue = patterns.LEAD_CUE.match(text)
-    if cue:
-        text = text[cue.end() :]
-        text = text[:1].upper() + text[1:]
-    return text, bool(cue and cue["cue"].lower() in ("correction", "update", "actually", "erratum"))
-
-
 def _plain(text: str) -> str:
     return patterns.ADVERBS.sub("", text)
 
@@ -164,7 +165,7 @@ def _ending(text: str) -> Reading | None:
     found = patterns.LEFT.match(_plain(text))
     if (
         found is None
-        or re.match(r"(?:\w+ )?\w{2,}ing\b", found["v"])
+        or re.match(r"(?:\w+ )?\w{2,}ing(?:$| (?:at|in|on|for|to|as|with|from|the|an?|his|her|their|its)\b)", found["v"])
         or patterns.NEGATION.search(found["s"])
         or re.search(r"\bto\b", found["v"])
     ):
@@ -201,7 +202,7 @@ def _replacing(text: str) -> Reading | None:
     old = found["f"] or found["f2"]
     value = read_value(found["v"])
     moves_home = (
-        attribute is None and value.sort is None and re.search(r"\b(?:moved|relocated|moving)\b", text) is not None
+        attribute is None and value.sort is None and re.search(r"\b(?:mov(?:ed|es?|ing)|relocat(?:ed|es?))\b", text) is not None
     )
     if moves_home and not old and found["o"] is None and category(value.text) is None:
         attribute = "place"
@@ -228,6 +229,7 @@ def _stating(text: str, *, changes: bool) -> Reading | None:
     past = bool(patterns.USED_TO.search(text) or patterns.BEFORE.search(text))
     ended = patterns.NOT_ANY_MORE.search(text) is not None
     text = " ".join(patterns.MORE.sub("", text).split())
+    text = patterns.USED_TO_BE.sub("was", text)
     plain = _plain(patterns.BEFORE.sub("", patterns.USED_TO.sub("", text)))
     plain = " ".join(plain.split())
     stopped = patterns.STOPPED.search(plain)
@@ -241,27 +243,20 @@ def _stating(text: str, *, changes: bool) -> Reading | None:
     found = _by_noun(plain) or _by_form(plain) or _by_verb(plain)
     if found is None:
         return None
-    past = (past or found.past) and not negative
+    generic = (found.attribute or "").startswith("does ")
+    past = (past or (found.past and not (changes and generic))) and not negative
     return replace(found, negative=negative, past=past, changes=changes or ends)
 
 
 def _affirmed(text: str) -> str:
     """Return the sentence without its negation: "does not work" gives "works"."""
-    text = patterns.DOES_NOT.sub(lambda found: _third_person(found["verb"]), text)
+    text = patterns.DOES_NOT.sub(lambda found: third_person(found["verb"]), text)
 
     def kept(match: re.Match[str]) -> str:
         word = re.sub(r"(?: not| yet|n['’]t)", "", match.group(), flags=re.IGNORECASE).lower()
         return word if word in ("is", "are", "was", "were", "has", "have", "had") else ""
 
     return " ".join(patterns.NEGATION.sub(kept, text).split())
-
-
-def _third_person(verb: str) -> str:
-    if verb == "have":
-        return "has"
-    if re.search(r"[^aeiou]y$", verb):
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z", "o")) else f"{verb}s"
 
 
 def _present(participle: str) -> str:
@@ -282,7 +277,7 @@ def _by_form(text: str) -> Reading | None:
     if chosen is None:
         return None
     form, found = chosen
-    subject = text_key((found["s"] if "s" in form.pattern.groupindex else "") or "author")
+    subject = text_key(without_times(found["s"] if "s" in form.pattern.groupindex else "") or "author")
     value = read_value(form.value or patterns.TAILS.get(form.attribute, patterns.NO_TAIL).sub("", found["v"]))
     if form.inverse:
         return Reading(
@@ -294,11 +289,13 @@ def _by_form(text: str) -> Reading | None:
 
 
 def _by_noun(text: str) -> Reading | None:
-    for pattern in (patterns.POSSESSIVE, patterns.OF, patterns.NOUN):
+    for pattern in (patterns.POSSESSIVE, patterns.OF, patterns.OF_BARE, patterns.NOUN):
         found = pattern.match(text)
         if found is None:
             continue
         attribute = attribute_name(found["a"])
+        if pattern is patterns.OF_BARE and not is_known(attribute):
+            continue
         plural = found["t"] in ("are", "were")
         known = is_exclusive(attribute)
         exclusive = known if known is not None else (None if plural else True)
@@ -345,6 +342,9 @@ def _by_verb(text: str) -> Reading | None:
         noun = _PLURALS.get(found["a"], stem(found["a"]))
         counted = "size" if noun in _PEOPLE else f"number of {noun}"
         return Reading(text_key(found["s"]), counted, read_value(found["v"].split(" ")[0]), exclusive=True)
+    owned = patterns.HAS_OF.match(text)
+    if owned and is_exclusive(attribute_name(owned["a"])):
+        return Reading(text_key(owned["s"]), attribute_name(owned["a"]), read_value(owned["v"]), exclusive=True)
     return _by_being(text) or _by_doing(text)
 
 
@@ -355,6 +355,10 @@ def _by_being(text: str) -> Reading | None:
         return Reading(
             text_key(without_times(holder["s"])), attribute_name(holder["a"]), read_value(holder["v"]), exclusive=True
         )
+    office = patterns.IS_THE.match(text)
+    if office:
+        flipped = f"The {office['s'].lower()} is {office['v']}"
+        return _by_noun(flipped) or Reading(text_key(office["s"]), "who", read_value(office["v"]), exclusive=True)
     found = patterns.IS.match(text)
     if found and len(found["s"].split()) <= 7 and not re.search(r"\b(?:that|which|who|because|when|if)\b", found["s"]):
         value = read_value(re.sub(r"^(?:on|at|due on|due|set for|set to|scheduled for|for) ", "", found["v"]))
@@ -382,8 +386,9 @@ def _by_doing(text: str) -> Reading | None:
         )
     verb = found["verb"]
     attribute = attribute_name(verb)
+    base = IRREGULAR_PAST.get(verb, verb)
     if is_exclusive(attribute) is not False and attribute != "weight":
-        attribute = f"does {stem(verb)}{found['p'] or ''}"
+        attribute = f"does {stem(base)}{found['p'] or ''}"
     return Reading(
         text_key(found["s"]),
         attribute,

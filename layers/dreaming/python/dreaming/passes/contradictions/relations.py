@@ -12,6 +12,7 @@ from dreaming.beliefs.records import ArchiveReason
 from dreaming.beliefs.words import jaccard, word_set
 from dreaming.passes.consolidation.guards import veto
 from dreaming.passes.consolidation.records import Veto
+from dreaming.passes.contradictions.bearing import may_be_one_thing
 from dreaming.passes.contradictions.belief_readings import Examined, span_in, timed_claims
 from dreaming.passes.contradictions.lines import (
     Group,
@@ -25,6 +26,7 @@ from dreaming.passes.contradictions.lines import (
     pair_of,
     tells_time,
 )
+from dreaming.passes.contradictions.phrasing import spelled_times
 from dreaming.passes.contradictions.records import DecidedBy, Line, Relation, Standing
 from dreaming.passes.contradictions.timeline import derive, overall
 from dreaming.passes.contradictions.vocabulary import is_known
@@ -153,7 +155,7 @@ _EVERY_DAY = re.compile(r"\bevery (?=\w+day)")
 
 def objection_to(left: str, right: str) -> Veto | None:
     """Return the guards' first objection; "every Monday" is no more than "on Mondays"."""
-    return veto(_EVERY_DAY.sub("on ", left), _EVERY_DAY.sub("on ", right))
+    return veto(*(_EVERY_DAY.sub("on ", spelled_times(one)) for one in (left, right)))
 
 
 def _open_pairs(
@@ -189,12 +191,24 @@ def _question(
         return similar or ("alike in words" if alike >= 2 * PLAUSIBLE_SIMILARITY else None)
     (subject, attribute), (other_subject, other_attribute) = homes[0], homes[1]
     if subject != other_subject:
-        return similar if similar == "grey_band" else None
+        if similar == "grey_band":
+            return similar
+        likely = similar is not None or alike >= PLAUSIBLE_SIMILARITY
+        return "one thing in other words" if likely and may_conflict(around, left, right) else None
     if attribute == other_attribute:
         return "one attribute, perhaps of several values"
     if is_known(attribute) and is_known(other_attribute):
         return None
     return similar or ("one subject" if alike >= PLAUSIBLE_SIMILARITY else None)
+
+
+def may_conflict(around: Neighbourhood, left: Examined, right: Examined) -> bool:
+    """Tell whether two beliefs may be about one thing, so that a judge may set them against each other."""
+    one, other = left.reading, right.reading
+    if one is None or other is None:
+        return False
+    statements = left.belief.statement, right.belief.statement
+    return may_be_one_thing(one, other, statements, (around.subject(one), around.subject(other)))
 
 
 _NEVER_MERGED = frozenset({"numbers", "dates", "negation", "identifiers", "swapped", "opposites", "quantifiers"})
@@ -215,12 +229,9 @@ def verdict_stands(around: Neighbourhood, one: UUID, other: UUID, relation: Rela
             return Relation.COEXISTING, f"not merged: they differ in {objection.guard}"
         return relation, None
     if relation in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE):
-        readings = left.reading, right.reading
-        if readings[0] is None or readings[1] is None:
-            return Relation.UNRELATED, "no conflict: what they are about is not told"
-        if around.subject(readings[0]) != around.subject(readings[1]):
+        if not may_conflict(around, left, right):
             return Relation.UNRELATED, "no conflict: two subjects"
-        names = [reading.attribute or "" for reading in readings if reading is not None]
+        names = [one.reading.attribute or "" for one in (left, right) if one.reading is not None]
         if names[0] != names[1] and all(is_known(name) for name in names):
             return Relation.UNRELATED, "no conflict: two attributes"
     return relation, None

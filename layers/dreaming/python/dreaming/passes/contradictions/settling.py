@@ -108,7 +108,7 @@ def _seniority(around: Neighbourhood, belief_id: UUID) -> tuple[object, ...]:
 
 
 def _write_lines(tx: Transaction, slice_id: int, around: Neighbourhood, ruling: Ruling, now: datetime) -> None:
-    lines = [line for line in ruling.lines if len(line.beliefs) > 1 or any(one.holds_until for one in line.stretches)]
+    lines = [line for line in ruling.lines if len(line.beliefs) > 1 or line.stretches]
     store.replace_timelines(tx, slice_id, sorted(_in_scope(around)), lines, now=now)
 
 

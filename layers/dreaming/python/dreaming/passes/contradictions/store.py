@@ -109,6 +109,20 @@ def find_partners(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) ->
     return [row[0] for row in rows]
 
 
+def find_bound(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the beliefs that a judge or a person put on one line with these."""
+    rows = tx.execute(
+        """
+        select case when a.left_belief_id = any(%(ids)s) then a.right_belief_id else a.left_belief_id end
+        from adjudications a
+        where a.slice_id = %(slice)s and a.relation in ('successive', 'incompatible', 'duplicate')
+          and a.decided_by <> 'rule' and (a.left_belief_id = any(%(ids)s) or a.right_belief_id = any(%(ids)s))
+        """,
+        {"slice": slice_id, "ids": list(belief_ids)},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def find_similar(tx: Transaction, slice_id: int, statements: Mapping[UUID, str]) -> dict[tuple[UUID, UUID], str]:
     """Return pairs of beliefs that a search by words or by vectors finds alike, with how."""
     ids = list(statements)
@@ -344,11 +358,11 @@ def crossed(tx: Transaction, slice_id: int, now: datetime, limit: int) -> list[U
 
 
 def read_aliases(tx: Transaction, slice_id: int) -> list[tuple[UUID, Alias, bool]]:
-    """Return every alias of the slice with the belief that told it, and whether that one still has sources."""
+    """Return every alias of the slice with the belief that told it, and whether that one still has trusted sources."""
     rows = tx.execute(
         """
         select a.belief_id, a.name, a.other_name, a.form,
-               b.sources > 0 and b.archive_reason is distinct from 'person'
+               b.sources > 0 and b.trust = 'trusted' and b.archive_reason is distinct from 'person'
         from aliases a
         join beliefs b on b.belief_id = a.belief_id and b.slice_id = a.slice_id
         where a.slice_id = %s

@@ -26,7 +26,10 @@ _ROUNDING = 1e-9
 
 @dataclass(slots=True)
 class _Piece:
-    """A stretch in the making: the value that holds, and the claims that say so."""
+    """A stretch in the making: the value that holds, and the claims that say so.
+
+    `announced`: its end was told beforehand, and something else may follow before.
+    """
 
     values: frozenset[int]
     start: datetime
@@ -34,6 +37,7 @@ class _Piece:
     claims: list[TimedClaim]
     standing: Standing | None = None
     next: list[TimedClaim] = field(default_factory=list)
+    announced: bool = False
 
 
 def derive(
@@ -101,7 +105,7 @@ def _sweep(claims: Sequence[TimedClaim], *, fixed: bool) -> list[_Piece]:
     pieces: list[_Piece] = []
     denials: list[_Piece] = []
     for cluster in _clusters(claims, fixed=fixed):
-        winners, losers, open_question = _settle(cluster)
+        winners, losers, open_question = _settle(cluster, fixed=fixed)
         pieces += [_aside(claim) for claim in losers]
         _look_back(pieces, winners)
         fresh = [_Piece(frozenset({one.value}), one.start, one.end, [one]) for one in winners if one.negative]
@@ -146,8 +150,22 @@ def _clusters(claims: Sequence[TimedClaim], *, fixed: bool) -> list[list[TimedCl
     return clusters
 
 
-def _settle(cluster: Sequence[TimedClaim]) -> tuple[list[TimedClaim], list[TimedClaim], bool]:
+def _corrected(cluster: Sequence[TimedClaim]) -> tuple[list[TimedClaim], list[TimedClaim]]:
+    """Part what was said before a correction and differs from it: what never changes was wrong then."""
+    last = max((one for one in cluster if one.changes), key=lambda one: (one.noted_at, one.statement), default=None)
+    if last is None:
+        return list(cluster), []
+    outdated = [one for one in cluster if one.noted_at < last.noted_at and one.value != last.value and not one.negative]
+    return [one for one in cluster if one not in outdated], outdated
+
+
+def _settle(cluster: Sequence[TimedClaim], *, fixed: bool = False) -> tuple[list[TimedClaim], list[TimedClaim], bool]:
     """Return what prevails among claims of one time, what does not, and whether a person must decide."""
+    if fixed:
+        cluster, outdated = _corrected(cluster)
+        if outdated:
+            kept, losers, question = _settle(cluster)
+            return kept, [*losers, *outdated], question
     sides: defaultdict[tuple[int, bool], list[TimedClaim]] = defaultdict(list)
     asserted = {claim.value for claim in cluster if not claim.negative and not _is_over(claim)}
     for claim in cluster:
@@ -185,7 +203,9 @@ def _insert_past(pieces: list[_Piece], claim: TimedClaim) -> None:
     end = claim.end or claim.noted_at
     start = min(claim.start, end)
     if claim.past and not claim.bounded:
-        return  # it only says that something ended; when it began nobody said
+        # It only says that something is over; when it began nobody said.
+        pieces.append(_Piece(frozenset({claim.value}), end, end, [claim]))
+        return
     for piece in list(pieces):
         covers = piece.start <= start and (piece.end is None or piece.end > start)
         if piece.standing is Standing.REJECTED or not covers or claim.value in piece.values:
@@ -203,11 +223,17 @@ def _open(pieces: list[_Piece], denials: Sequence[_Piece], claims: list[TimedCla
     for denial in denials:
         if denial.values & values and denial.end is None and denial.claims[0] not in claims and denial.start < start:
             denial.end, denial.next = start, claims
+    ends = [claim.end for claim in claims]
+    end = None if question or None in ends else max(one for one in ends if one is not None)
     standing = Standing.REVIEW if question else None
     for piece in pieces:
-        is_open = piece.end is None and piece.standing is not Standing.REJECTED
+        is_open = piece.standing is not Standing.REJECTED and (
+            piece.end is None or (piece.announced and piece.end > start)
+        )
         if is_open and piece.values == values:
             piece.claims += claims
+            if end is not None and not question:
+                piece.end, piece.announced = end, True
             return
         if is_open and question and piece.values & values and piece.standing is None:
             # One side of the question held before: it goes on, in question from now.
@@ -216,7 +242,7 @@ def _open(pieces: list[_Piece], denials: Sequence[_Piece], claims: list[TimedCla
             piece.end, piece.next = start, claims
             if piece.standing is Standing.REVIEW:
                 piece.standing = None
-    pieces.append(_Piece(values, start, None, list(claims), standing))
+    pieces.append(_Piece(values, start, end, list(claims), standing, announced=end is not None))
 
 
 def _stretches(pieces: Iterable[_Piece], now: datetime) -> list[Stretch]:

@@ -45,9 +45,13 @@ _TIME_WORD = (
 _TRAILING = re.compile(
     rf"(?:,)? (?:(?:since|as of|from|starting|effective|beginning|until|till|through|in|on|after|before"
     rf"|as from) {_TIME_WORD}(?: on| onwards)?"
-    r"|last (?:week|month|year|spring|summer|autumn|winter|\w+day|[A-Z]\w+)|(?:a|one|two|three|\w+) (?:days?"
+    r"|(?:in|since) (?:early |late |mid[- ])?(?:spring|summer|autumn|fall|winter|Q[1-4])(?: \d{4})?"
+    r"|in (?:a|one|two|three|four|five|six|\d+) (?:days?|weeks?|months?|years?)(?: time)?"
+    r"|for (?:the (?:last|past) )?(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\d+) (?:weeks?|months?|years?)(?= |$)"
+    r"|(?:since|from|starting|effective|by|until|on) (?:next |last |this )?(?:week|month|year|spring|summer|autumn|winter)"
+    r"|last (?:week|month|year|spring|summer|autumn|winter|\w+day|[A-Z]\w+)|next (?:week|month|year)|(?:a|one|two|three|\w+) (?:days?"
     r"|weeks?|months?|years?) ago"
-    r"|yesterday|today|these days|for now|for good|for the time being|so far|at last|again|too|as well|instead"
+    r"|(?:this|last|next) (?:week|month|quarter|year|season|term|semester)|yesterday|today|these days|for now|for good|for the time being|so far|at last|again|too|as well|instead"
     r"|anymore|any more"
     r"|any longer|nowadays|at the moment|because .*|since .*|with effect .*|permanently|now)$"
 )
@@ -122,6 +126,7 @@ def read_value(text: str) -> Value:
     text = without_times(text.strip().rstrip("."))
     found = read_quantities(text)
     words = tuple(word for word in tokens(text) if word not in _DROPPED and word.strip("'-.,"))
+    words = words or tuple(word for word in tokens(text) if word.strip("'-.,"))
     words = tuple(word.removesuffix("'s") for word in words)
     stripped = words[1:] if len(words) > 1 and words[0] in _HEADS and _HEAD_FIRST.match(text) else words
     stripped = stripped[:-1] if len(stripped) > 1 and stripped[-1] in _HEADS and text[:1].isupper() else stripped
@@ -162,6 +167,11 @@ _COUNTED = frozenset(
         "per",
         "and",
         "sharp",
+        "utc",
+        "gmt",
+        "cet",
+        "cest",
+        "local",
         "the",
     ]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dreaming.beliefs.words import fold
 
 _SINGLE = """
@@ -42,6 +44,21 @@ capital: capital city
 editor: text editor, ide
 favourite colour: favorite color
 favourite food: favorite food
+origin: home country, nationality, comes from
+hours: opening hours, business hours, office hours, hours of operation
+limit: cap, maximum
+quota: allowance, storage quota
+budget: funding
+timeout: time-out, time limit
+retention: retention period
+supplier: vendor, provider
+port: listens on port, tcp port
+code: gate code, door code, access code, pin
+teacher: taught by
+region: aws region
+enabled: switch
+online: uptime state
+available: availability
 """
 _FIXED = """
 birthday: birth date, date of birth, born on, birthdate, born
@@ -153,4 +170,24 @@ _CATEGORY = {
 
 def category(value: str) -> str | None:
     """Return what kind of choice a folded value is, where values of the kind are alternatives."""
-    return _CATEGORY.get(value)
+    return _CATEGORY.get(value) or _CATEGORY.get(_VERSION.sub("", value))
+
+
+_VERSION = re.compile(r" v?\d[\w.]*$")
+_STATES = """
+status: open, closed, in progress, done, blocked, resolved, on hold, pending, cancelled, canceled, finished, completed,
+    under review, in review, shut, reopened, merged, rejected, approved, solved, unresolved
+enabled: enabled, disabled, on, off, turned on, turned off, switched on, switched off, activated, deactivated
+online: online, offline, up, down, reachable, unreachable
+available: available, unavailable, sold out, in stock, out of stock
+"""
+_STATE = {
+    fold(word): line.split(":", 1)[0]
+    for line in _STATES.replace(",\n    ", ", ").strip().splitlines()
+    for word in line.split(":", 1)[1].split(",")
+}
+
+
+def state_of(value: str) -> str | None:
+    """Return of which state a folded value is one: the status of a ticket, whether a feature is enabled."""
+    return _STATE.get(value)

@@ -22,6 +22,9 @@ NOTE_CHARACTERS = 12_000
 ASSISTANT, SYSTEM = "Assistant", "System"
 """The labels of turns that are nobody's own words."""
 
+_LEAST_PAUSE = timedelta(seconds=1)
+"""What no pause is, even where conversations become notes at once: turns without times of their own share one."""
+
 _SYSTEM_ROLES = frozenset({"system", "developer", "tool", "function"})
 _UNNAMED = "User"
 _ROLES = frozenset({"user", "human", "customer", "client", "me"})
@@ -69,7 +72,9 @@ def _windows(
     length = 0
     for position, turn in enumerate(turns, start=first):
         size = _size(turn, agent)
-        if held and (position in cuts or length + size > characters or _pause(held[-1], turn) >= idle):
+        if held and (
+            position in cuts or length + size > characters or _pause(held[-1], turn) >= max(idle, _LEAST_PAUSE)
+        ):
             yield Window(position - len(held), 0, tuple(held))
             held, length = [], 0
         if size > characters:
@@ -94,7 +99,8 @@ def _pieces(turn: StoredTurn, agent: str | None, characters: int) -> Iterator[St
     # A line break may come out longer by its quotation mark; half as long a piece is safe whatever it holds.
     room = room if not _BREAK.search(turn.text) else room // (1 + len(_QUOTED))
     for piece in split(turn.text, max(1, room)):
-        yield replace(turn, text=piece.text)
+        if piece.text.strip():
+            yield replace(turn, text=piece.text)
 
 
 def _pause(before: StoredTurn, after: StoredTurn) -> timedelta:

@@ -1,4 +1,4 @@
-"""The arithmetic of a search of beliefs. Pure."""
+"""How a search of beliefs ranks what it found: no I/O but the list of words behind the terms."""
 
 from __future__ import annotations
 

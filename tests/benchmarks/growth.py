@@ -1,0 +1,149 @@
+"""What a note costs besides its model call as the beliefs in its slice grow: `make bench-growth`.
+
+    python -m tests.benchmarks.growth [--sizes 1000 10000 100000]
+
+For each size an organization whose slice holds that many beliefs, with words drawn by their natural
+frequencies. Then notes of which a quarter repeat what is believed, read by a scripted model that takes no
+time, so that all that is left is our own work; and the same notes once more. The notes are drained in a
+process of its own, whose memory is therefore that of a worker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import psycopg
+from psycopg.rows import TupleRow
+
+from dreaming.database import Database
+from dreaming.models.scripted import ScriptedChatModel
+from dreaming.notes.records import SliceKey
+from tests.benchmarks.beliefs import sentences, stored_slice
+from tests.benchmarks.database import benchmark_address
+from tests.benchmarks.report import Figure, write
+from tests.world import note, open_world, verbatim
+
+SIZES = (1_000, 10_000, 100_000)
+NOTES = 400
+REPEATED = 100
+BATCH = 40
+WARM = 40
+GOAL_MILLISECONDS = 5.0
+GOAL_RATIO = 1.5
+GOAL_MEGABYTES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """What draining the notes took: wall and processor time in seconds, statements, calls, tokens, peak memory."""
+
+    seconds: float
+    processor: float
+    statements: int
+    calls: int
+    calls_again: int
+    tokens: int
+    megabytes: float
+
+
+class _Counting:
+    """Counts the statements of the connections that it opens."""
+
+    def __init__(self) -> None:
+        self.statements = 0
+
+    def connect(self, conninfo: str, **options: Any) -> psycopg.Connection[TupleRow]:
+        counting = self
+
+        class Cursor(psycopg.Cursor[TupleRow]):
+            def execute(self, query: Any, *arguments: Any, **settings: Any) -> Any:
+                counting.statements += 1
+                return super().execute(query, *arguments, **settings)
+
+        return psycopg.connect(conninfo, cursor_factory=Cursor, **options)
+
+
+def drain(url: str, org: str, texts: list[str], warm: list[str]) -> Drained:
+    """Ingest and drain the notes, and the same once more."""
+    counting = _Counting()
+    database = Database(url, connect=counting.connect)
+    key = SliceKey(org)
+    model = ScriptedChatModel(verbatim)
+    with tempfile.TemporaryDirectory(prefix="dreaming-bench-") as folder:
+        world = open_world(database, Path(folder), model)
+        world.environment |= {"DREAMING_BATCH_NOTES": str(BATCH), "DREAMING_PACKING": "false"}
+        world.enrol(org)
+        world.ingest(*(note(f"warm{at}", text) for at, text in enumerate(warm)), key=key)
+        world.drain()
+        notes = [note(f"n{at}", text) for at, text in enumerate(texts)]
+        world.ingest(*notes, key=key)
+        before = counting.statements, len(model.requests), perf_counter(), process_time()
+        world.drain()
+        seconds, processor = perf_counter() - before[2], process_time() - before[3]
+        statements, calls = counting.statements - before[0], len(model.requests) - before[1]
+        assert world.counters(key).waiting == 0
+        tokens = world.rows("select coalesce(sum(input_tokens + output_tokens), 0) from usage", key=key)[0][0]
+        world.ingest(*notes, key=key)
+        world.drain()
+    database.close()
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    again = len(model.requests) - before[1] - calls
+    tokens = round(int(tokens) * len(texts) / (len(texts) + len(warm)))
+    return Drained(seconds, processor, statements, calls, again, tokens, megabytes)
+
+
+def measure(url: str, size: int) -> Drained:
+    """Fill a slice and drain notes into it, in a process of its own."""
+    org = f"beliefs-{size}"
+    believed = sentences(size, seed=1)
+    stored_slice(url, org, believed)
+    told = sentences(NOTES - REPEATED, seed=2) + believed[: size // 2][:: max(1, size // 2 // REPEATED)][:REPEATED]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(drain, (url, org, told, sentences(WARM, seed=3)))
+
+
+def figures(measured: dict[int, Drained]) -> dict[str, Figure]:
+    """Return what was measured, for each size."""
+    each = {size: 1000 * one.seconds / NOTES for size, one in measured.items()}
+    least, most = min(each), max(each)
+    made = {
+        f"overhead for a note at {size:,} beliefs": Figure.of(
+            value, "ms", ("<=", GOAL_MILLISECONDS) if size == most else None
+        )
+        for size, value in each.items()
+    }
+    made["growth of it over all sizes"] = Figure.of(each[most] / each[least], "times", ("<=", GOAL_RATIO))
+    for size, one in measured.items():
+        made[f"of it our processor time at {size:,}"] = Figure.of(1000 * one.processor / NOTES, "ms", None)
+        made[f"statements for a note at {size:,}"] = Figure.of(one.statements / NOTES, "statements", None)
+    last = measured[most]
+    made["memory of a worker at most"] = Figure.of(
+        max(one.megabytes for one in measured.values()), "MB", ("<=", GOAL_MEGABYTES)
+    )
+    made["model calls for a note"] = Figure.of(last.calls / NOTES, "calls", ("<=", 1))
+    made["model calls for a note that comes again"] = Figure.of(last.calls_again / NOTES, "calls", ("<=", 0))
+    made["tokens for a note"] = Figure.of(last.tokens / NOTES, "tokens", None)
+    return made
+
+
+def main() -> int:
+    """Measure each size."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    sizes = parser.parse_args().sizes
+    with benchmark_address() as (url, _):
+        measured = {size: measure(url, size) for size in sizes}
+    details = {"notes": NOTES, "repeated": REPEATED, "batch_notes": BATCH, "sizes": sizes}
+    return write("growth", figures(measured), details=details)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
