@@ -77,6 +77,14 @@ bench-consolidation: setup ## Measure how fast notes become beliefs, and for how
 bench-growth: setup ## Measure what a note costs among 1,000 to 100,000 beliefs; takes about 5 minutes
 	@$(RUN) tests.benchmarks.growth $(ARGS)
 
+.PHONY: bench-status
+bench-status: setup ## Measure the status among 1,000 and 1,000,000 notes, into build/bench
+	@$(RUN) tests.benchmarks.status $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup ## Try hostile input on every parser, connector and route, MINUTES (10) each
+	@DREAMING_FUZZ_MINUTES=$(or $(MINUTES),10) $(RUN) pytest tests/fuzz -m fuzz -s $(ARGS)
+
 .PHONY: test-postgres16
 test-postgres16: setup ## Run the tests that use a database on PostgreSQL 16
 	@DREAMING_TEST_POSTGRES=16 $(RUN) pytest -n auto tests/database tests/faults tests/functions $(ARGS)

@@ -26,6 +26,10 @@ def created_database(server_url: str, *, template: str = "template0", owner: str
     with psycopg.connect(server_url, autocommit=True) as connection:
         suffix = f' owner "{owner}"' if owner else ""
         connection.execute(f'create database "{name}" template "{template}"{suffix}'.encode())
+        if owner:
+            # Only a superuser may install it, as a deployment's administrator does.
+            with psycopg.connect(at_database(server_url, name), autocommit=True) as administrator:
+                administrator.execute("create extension if not exists vector")
         try:
             yield name
         finally:

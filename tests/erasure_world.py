@@ -98,8 +98,8 @@ class Everything:
     synthesis: LocalQueue
 
     def eraser(self, database: Database | None = None, **changes: Any) -> Eraser:
-        values = {"environment": self.world.environment, "actor": "api:boss", "clock": self.world.clock} | changes
-        return Eraser(database or self.world.database, new_id=uuid7, **values)
+        given: dict[str, Any] = {"environment": self.world.environment, "actor": "api:boss", "clock": self.world.clock}
+        return Eraser(database or self.world.database, new_id=uuid7, **(given | changes))
 
     def tell(self, *notes: IncomingNote, key: SliceKey = KEY) -> None:
         """Ingest notes, consolidate and embed them, and look for contradictions."""

@@ -43,7 +43,15 @@ class ApplicationStack(Stack):
             )
             for definition in PASSES
         ]
-        api = HttpApi(self, "Api", configuration=configuration, layers=layers, database=database, alarms=alarms)
+        api = HttpApi(
+            self,
+            "Api",
+            configuration=configuration,
+            layers=layers,
+            database=database,
+            keys=data.provider_keys if data else None,
+            alarms=alarms,
+        )
         migration = Migration(
             self,
             "Migration",

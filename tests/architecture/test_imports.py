@@ -19,6 +19,10 @@ import pytest
 
 from tests.architecture.modules import FUNCTIONS, PACKAGE_ROOT, ROOT, imported, package_modules
 
+CLIENT = ROOT / "layers" / "client" / "python" / "dreaming_client"
+BESIDE = "../../../client/python/dreaming_client"
+"""The client, as the package's folder sees it."""
+
 PURE_NAMES = ("records", "rules")
 PURE_MODULES = {
     "dreaming.errors",
@@ -127,7 +131,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("copy of the tree")
     shutil.copy(ROOT / "pyproject.toml", root)
     package = root / PACKAGE_ROOT.relative_to(ROOT) / "dreaming"
-    shutil.copytree(PACKAGE_ROOT / "dreaming", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (PACKAGE_ROOT / "dreaming", CLIENT):
+        shutil.copytree(folder, root / folder.relative_to(ROOT), ignore=shutil.ignore_patterns("__pycache__"))
     return package
 
 
@@ -138,6 +143,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("aws", {"notes/planted.py": "import botocore.session"}),
         ("http", {"passes/planted.py": "def call():\n    import httpx"}),
         ("local", {"lambdas/planted.py": "from dreaming.local import queue"}),
+        ("client", {f"{BESIDE}/planted.py": "from dreaming.notes.records import Scope"}),
+        ("client_users", {"lambdas/planted.py": "from dreaming_client import Dreaming"}),
         (
             "pure",
             {
@@ -167,7 +174,7 @@ def run_contract(package: Path, contract: str) -> str:
     return subprocess.run(
         [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache", "--contract", contract],
         cwd=package.parents[3],
-        env={**os.environ, "PYTHONPATH": str(package.parent), "COLUMNS": "200"},
+        env={**os.environ, "PYTHONPATH": f"{package.parent}{os.pathsep}{(package / BESIDE).parent}", "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
@@ -176,4 +183,4 @@ def run_contract(package: Path, contract: str) -> str:
 
 def test_every_contract_is_shown_to_bite() -> None:
     declared = set(re.findall(r'^id = "(\w+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE))
-    assert declared == {"psycopg", "aws", "http", "local", "pure"}
+    assert declared == {"psycopg", "aws", "http", "local", "client", "client_users", "pure"}

@@ -42,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installation that believes something about its shed."""
     home = tmp_path_factory.mktemp("home")
     notes = home / "notes.jsonl"
-    told = {"id": "1", "text": "We decided to paint the garden shed green in May.", "time": "2026-05-04T09:00:00Z"}
+    told = {"id": "1", "text": "We decided to paint the garden shed green.", "time": "2026-05-04T09:00:00Z"}
     notes.write_text(json.dumps(told), "utf-8")
     for name in ("enrolled", "model_consent"):
         dream(home, "settings", "set", name, "true")
@@ -138,7 +138,7 @@ def test_an_independent_mcp_client_uses_the_tools(home: Path) -> None:
             assert told.endswith("</dreaming-recall>")
             (belief_id,) = re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", told)
             told, failed = await call("why", belief_id=belief_id)
-            assert "»We decided to paint the garden shed green in May.«" in told
+            assert "»We decided to paint the garden shed green.«" in told
             assert (await call("brief"))[0].startswith("<dreaming-recall ")
             assert (await call("status"))[0].splitlines()[0].endswith("0 empty")
             words = "The well is nine metres deep."

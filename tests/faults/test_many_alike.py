@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from dreaming.beliefs import store as beliefs_store
 from dreaming.beliefs.similarity import SAME_ATTRIBUTE
+from dreaming.beliefs.words import jaccard
 from dreaming.database import Database
 from dreaming.passes.consolidation import application, deduplication
 from dreaming.passes.consolidation.deduplication import MOST_QUEUED
@@ -35,11 +37,10 @@ class Comparisons:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made = 0
-        compare = deduplication.jaccard
 
-        def counted(left: Any, right: Any) -> float:
+        def counted(left: Set[str], right: Set[str]) -> float:
             self.made += 1
-            return compare(left, right)
+            return jaccard(left, right)
 
         monkeypatch.setattr(deduplication, "jaccard", counted)
 

@@ -166,7 +166,7 @@ def test_health_needs_neither_a_caller_nor_the_database(installed: World, api: S
 
 
 def test_what_is_not_there_is_a_problem_too(api: Sandbox) -> None:
-    for path, method in (("/brain", "GET"), (STATUS, "POST"), ("/", "GET")):
+    for path, method in (("/brain", "GET"), ("/brain/other", "POST"), ("/", "GET")):
         answer = call(api, path, method=method)
         assert (answer.status, answer.headers["content-type"]) == (404, "application/problem+json")
         assert answer.body["title"] == "Not Found"

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
+from dreaming.api.idempotency.service import HEADER
 from dreaming.api.openapi import document
 from dreaming.notes.records import Scope, SliceKey, Tenant
 from tests.functions.http import call, jwt
 from tests.functions.sandbox import Sandbox, load_sandbox
-from tests.functions.story import tell, work, write_script
+from tests.functions.story import post, tell, work, write_script
 from tests.world import World
 
 pytestmark = pytest.mark.slow
@@ -77,6 +78,8 @@ def api(installed: World, script: Path, other: Other) -> Sandbox:
     loaded = load_sandbox("api")
     tell(loaded, ANA, "alder")
     tell(loaded, other.claims, other.word, other.scope, name=NAME)
+    body = {"notes": [{"text": f"The {other.word} gate is locked.", "external_id": f"{NAME}-gate"}]}
+    post(loaded, "/brain/notes", body, authorizer=other.claims, query={"scope": other.scope}, headers={HEADER: KEY})
     work(installed, "consolidate", "resolve_contradictions", "score_autonomy")
     return loaded
 
@@ -222,10 +225,11 @@ PLAIN: Mapping[Any, list[Any]] = {
 def rows(installed: World, other: Other) -> dict[str, Any]:
     """What the other's rows amount to, by table; tables without a slice count for another organization only."""
     columns = installed.rows(
-        "select table_name, array_agg(column_name::text) from information_schema.columns join information_schema.tables "
-        "using (table_schema, table_name) where table_schema = 'dreaming' and table_type = 'BASE TABLE' group by 1"
+        "select table_name, array_agg(column_name::text) from information_schema.columns "
+        "join information_schema.tables using (table_schema, table_name) "
+        "where table_schema = 'dreaming' and table_type = 'BASE TABLE' group by 1"
     )
-    found = {}
+    found: dict[str, Any] = {}
     with installed.database.transaction(Tenant(other.key.org_id, other.user)) as tx:
         for table, names in columns:
             if "slice_id" in names:

@@ -9,8 +9,8 @@ import pytest
 
 from dreaming.settings.registry import REGISTRY
 from tests.functions.http import IAM, Answer, call, jwt
-from tests.functions.sandbox import Sandbox, load_sandbox
-from tests.world import World
+from tests.functions.sandbox import Sandbox, drain, load_sandbox
+from tests.world import World, note
 
 ADMIN = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 
@@ -104,3 +104,27 @@ def test_a_value_that_a_setting_does_not_take_is_refused(api: Sandbox, name: str
     answer = put(api, name, value)
     assert answer.status == 422
     assert answer.body["fields"][0]["problem"]
+
+
+def test_a_setting_holds_from_the_next_tick_on(installed: World, api: Sandbox) -> None:
+    """The same warm sandboxes all along: nothing is deployed or restarted."""
+    consolidation = load_sandbox("consolidate")
+
+    def batches(name: str) -> list[int]:
+        """Bring four notes in and work them off; how many notes each batch read."""
+        installed.ingest(*[note(f"{name}-{number}", f"The {name} is {number} metres long.") for number in range(4)])
+        before = len(consolidation.metrics)
+        consolidation.invoke({})
+        drain(installed, consolidation)
+        read = [sum(document.get("notes_consolidated", ())) for document in consolidation.metrics[before:]]
+        return [int(count) for count in read if count]
+
+    assert batches("shed") == [2, 2]
+    assert put(api, "batch_notes", 1).body["new_value"] == 1
+    assert batches("mill") == [1, 1, 1, 1]
+    assert call(api, "/brain/settings/batch_notes", method="DELETE", authorizer=ADMIN).body["changed"] is True
+    assert batches("gate") == [2, 2]
+    assert put(api, "model_consent", False).status == 200
+    assert batches("well") == []
+    assert put(api, "model_consent", True).status == 200
+    assert sum(batches("wall")) == 8

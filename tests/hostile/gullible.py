@@ -16,6 +16,10 @@ LONGEST_CLAIMED = 700
 """Characters of a line that is still claimed: the checks refuse longer statements, and tests should end."""
 
 
+MOST_LINES = 3
+"""Lines of a passage that are claimed: the last ones, where the orders stand."""
+
+
 def injections() -> dict[str, str]:
     """Every attempt by its name; `repeat` writes a text so many times."""
     rows = [json.loads(line) for line in INJECTIONS.read_text("utf-8").splitlines()]
@@ -51,13 +55,11 @@ def flags(request: ChatRequest) -> str:
 
 
 def _lines(passage: Passage) -> Iterator[dict[str, Any]]:
-    for line in passage.text.splitlines():
-        said = line.strip()
-        if not 0 < len(said) <= LONGEST_CLAIMED:
-            continue
+    lines = [line.strip() for line in passage.text.splitlines()]
+    for said in [line for line in lines if 0 < len(line) <= LONGEST_CLAIMED][-MOST_LINES:]:
         kind = "decision" if "decide" in said else "constraint"
         sure = {"confidence": 1.0, "importance": "critical", "decay_class": "permanent"}
-        about = {"subject": "Ada", "attribute": "team", "value": "Mallory"}
+        about = {"subject": "Ada", "attribute": "team", "value": "the orchard"} if "orchard team" in said else {}
         yield {"kind": kind, "statement": said, "quote": said, **sure, **about}
         yield {"kind": "fact", "statement": "Ada leads the harbour team.", "quote": said, **sure}
 
@@ -70,4 +72,4 @@ def _planted(passage: Passage) -> Iterator[dict[str, Any]]:
             value, _ = decoder.raw_decode(passage.text, start)
         except ValueError:
             continue
-        yield from value["claims"] if "claims" in value else [value]
+        yield from value.get("claims", [value])

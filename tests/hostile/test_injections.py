@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ DUMP = "select to_jsonb(t)::text from {} t order by 1"
 
 
 @pytest.fixture(params=[False, True], ids=["one call a note", "shared calls"])
-def world(request: pytest.FixtureRequest, database: Database, tmp_path: Path) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, database: Database, tmp_path: Path) -> World:
     """Trusted facts of two organizations, then every injection as mail of its own, in one of them."""
     world = open_world(database, tmp_path)
     world.environment["DREAMING_PACKING"] = "true" if request.param else "false"
@@ -61,10 +60,11 @@ def world(request: pytest.FixtureRequest, database: Database, tmp_path: Path) ->
     world.drain()
     for asked in model.requests:
         reaches_the_model_as_data(asked)
-    Examined(world, tmp_path, ScriptedChatModel(gullible.verdicts)).examine()
+    judge = ScriptedChatModel(gullible.verdicts)
+    Examined(world, tmp_path, judge, extra={"DREAMING_CONTRADICTION_BATCH": "20"}).examine()
     assert everything(world, BIRCH) == before
     assert not sentinel.exists()
-    yield world
+    return world
 
 
 def everything(world: World, key: SliceKey) -> list[Any]:
@@ -86,7 +86,7 @@ def test_the_attempts_are_many_and_of_many_kinds() -> None:
     assert max(map(len, INJECTIONS.values())) >= 1_000_000
 
 
-def test_nothing_of_an_attempt_becomes_more_than_it_may(world: World) -> None:
+def nothing_of_an_attempt_becomes_more_than_it_may(world: World) -> None:
     rows = world.rows(
         """
         select n.external_id, s.kind, s.confidence, s.importance from sources s join notes n using (note_id)
@@ -103,7 +103,7 @@ def test_nothing_of_an_attempt_becomes_more_than_it_may(world: World) -> None:
     assert [row for row in beliefs if row[2] > min(1.0, 0.5 + 0.02 * (row[3] - 1)) + 1e-9] == []
 
 
-def test_every_quote_is_of_its_own_note(world: World) -> None:
+def every_quote_is_of_its_own_note(world: World) -> None:
     world.check()
     strays = world.rows(
         """
@@ -114,7 +114,7 @@ def test_every_quote_is_of_its_own_note(world: World) -> None:
     assert strays == []
 
 
-def test_no_trusted_belief_is_changed_replaced_or_merged_away(world: World) -> None:
+def no_trusted_belief_is_changed_replaced_or_merged_away(world: World) -> None:
     rows = world.rows(
         """
         select statement, kind, trust, confidence, origins, archived_at, valid_until from beliefs
@@ -136,12 +136,12 @@ def test_no_trusted_belief_is_changed_replaced_or_merged_away(world: World) -> N
     assert world.rows("select * from aliases") == []
 
 
-def test_no_statement_gives_its_reader_an_order_in_plain_words(world: World) -> None:
+def no_statement_gives_its_reader_an_order_in_plain_words(world: World) -> None:
     ordered = re.compile(r"^(?:remember|always|never|ignore|system:|assistant:|if you are)", re.IGNORECASE)
     assert [one for one in world.statements() if ordered.search(one)] == []
 
 
-def test_a_brief_is_marked_as_data_and_says_what_is_untrusted(world: World) -> None:
+def a_brief_is_marked_as_data_and_says_what_is_untrusted(world: World) -> None:
     brief = Briefing(world.database, world.environment).brief(KEY.tenant, now=NOON)
     text = marked(brief)
     assert text.startswith('<dreaming-recall id="brief">\n')
@@ -153,6 +153,14 @@ def test_a_brief_is_marked_as_data_and_says_what_is_untrusted(world: World) -> N
         assert line.trust == by_statement[line.statement]
     assert [line.statement for line in brief.lines][:1] != []
     assert all(line.importance in ("low", "normal") for line in brief.lines if line.trust is Trust.UNTRUSTED)
+
+
+def test_hostile_mail_changes_nothing_that_is_trusted(world: World) -> None:
+    nothing_of_an_attempt_becomes_more_than_it_may(world)
+    every_quote_is_of_its_own_note(world)
+    no_trusted_belief_is_changed_replaced_or_merged_away(world)
+    no_statement_gives_its_reader_an_order_in_plain_words(world)
+    a_brief_is_marked_as_data_and_says_what_is_untrusted(world)
 
 
 @pytest.mark.parametrize("text", INJECTIONS.values(), ids=list(INJECTIONS))

@@ -50,25 +50,34 @@ def drain(system: System) -> Drain:
     return slices
 
 
+LAMBDAS_STOP = 16
+"""After about so many hops Lambda ends a chain that invokes itself, unless it is allowed."""
+
+
 def test_the_migrate_function_has_migrated_and_does_nothing_more(system: System) -> None:
     assert system.migrate() == {"applied": [], "newer": False}
 
 
 def test_four_hundred_notes_drain_over_forty_hops(system: System, drain: Drain) -> None:
-    batches, consolidated, beliefs = system.rows(
-        "select batches, notes_consolidated, beliefs_created from consolidations where slice_id = %s", drain.long
-    )[0]
-    assert (batches, consolidated, beliefs) == (400 // BATCH_NOTES, 400, 400)
+    query = """
+        select sum(batches), max(batches), sum(notes_consolidated), sum(beliefs_created)
+        from consolidations where slice_id = %s
+    """
+    ((batches, longest, consolidated, beliefs),) = system.rows(query, drain.long)
+    assert (consolidated, beliefs) == (400, 400)
+    # A slow machine may leave a batch without time for its calls; the next tick's run goes on.
+    assert batches >= 400 // BATCH_NOTES
+    assert longest > LAMBDAS_STOP
     assert system.value("select count(*) from beliefs where slice_id = %s", drain.long) == 400
     assert system.value("select notes_waiting from slice_counters where slice_id = %s", drain.long) == 0
 
 
 def test_a_message_delivered_again_has_no_second_effect(system: System, drain: Drain) -> None:
-    rows = system.rows(
-        "select status, model_calls, notes_consolidated from consolidations where slice_id = %s", drain.long
-    )
+    query = "select sum(model_calls), sum(notes_consolidated) from consolidations where slice_id = %s"
     # Short notes share a call: one for each batch.
-    assert rows == [("drained", 400 // BATCH_NOTES, 400)]
+    assert system.rows(query, drain.long) == [(400 // BATCH_NOTES, 400)]
+    status = "select status from consolidations where slice_id = %s order by started_at desc limit 1"
+    assert system.value(status, drain.long) == "drained"
     sources = "select count(*), count(distinct note_id) from sources where slice_id = %s"
     assert system.rows(sources, drain.long) == [(400, 400)]
 

@@ -10,7 +10,7 @@ import pytest
 from dreaming.database import Database, Role
 from dreaming.erasure.catalogue import store as catalogue_store
 from dreaming.erasure.catalogue.rules import of_nobody, of_organizations, of_slices
-from dreaming.erasure.export.records import DERIVED, Place
+from dreaming.erasure.export.records import DERIVED, ExportedRow, Place
 from dreaming.erasure.export.rules import parts_of_slice
 from dreaming.erasure.export.service import Export
 from dreaming.erasure.service import KEPT
@@ -73,7 +73,8 @@ def test_pages_of_any_size_add_up_to_the_same(shared: Everything) -> None:
     export = Export(shared.world.database, ANA)
     whole = list(export.page(Place(0), rows=10_000).rows)
     for rows, characters in ((1, 10_000), (7, 10_000_000), (100, 1)):
-        read, place = [], Place(0)
+        read: list[ExportedRow] = []
+        place: Place | None = Place(0)
         while place is not None:
             page = export.page(place, rows=rows, characters=characters)
             read += page.rows

@@ -187,12 +187,12 @@ def test_an_ingest_that_waits_for_an_erasure_obeys_it(everything: Everything, ad
 
 def _wait_for_locks(admin: Admin, count: int) -> None:
     query = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-    clear = "select pg_stat_clear_snapshot()"  # the activity is read once in a transaction
-    wait_until(
-        lambda: admin.execute(clear) and admin.execute(query).fetchone() == (count,),
-        f"{count} wait for a lock",
-        within=30,
-    )
+
+    def waits() -> bool:
+        admin.execute("select pg_stat_clear_snapshot()")  # the activity is read once in a transaction
+        return admin.execute(query).fetchone() == (count,)
+
+    wait_until(waits, f"{count} wait for a lock", within=30)
 
 
 def test_others_notice_nothing_of_an_interrupted_erasure(

@@ -34,6 +34,7 @@ APART = [
     ("numbers", "The server listens on port 8080", "The server listens on port 8081"),
     ("numbers", "Sales rose 5% in 2024", "Sales rose 5% in 2025"),
     ("numbers", "Sales rose 5 percent", "Sales rose 50 percent"),
+    ("numbers", "The fee is 5 %", "The fee is 5 ‰"),
     ("numbers", "The budget is 2 million euros", "The budget is 2 billion euros"),
     ("numbers", "Lena has one cat", "Lena has two cats"),
     ("numbers", "The first release is out", "The third release is out"),

@@ -109,3 +109,10 @@ def test_the_token_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
     assert len(token) >= 32
     assert api_token(home) == token
     assert stat.S_IMODE((home / "api-token").stat().st_mode) == 0o600
+
+
+def test_head_tells_what_get_would_without_a_body(api: LocalApi, recorder: Recorder) -> None:
+    answer = httpx.head(f"{api.url}/brain/beliefs", headers=TOKEN)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert recorder.events[0]["requestContext"]["http"]["method"] == "HEAD"
+    assert httpx.head(f"{api.url}/brain/beliefs").status_code == 401

@@ -14,11 +14,11 @@ from dreaming.recall.rules import K1, B, Postings, bm25, rank, rarest, scaled
 DOCUMENTS = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=8)
 
 
-def indexed(documents: list[list[int]]) -> dict[int, Postings]:
+def indexed(documents: list[list[int]], step: int = 10) -> dict[int, Postings]:
     held: dict[int, list[tuple[int, int]]] = {}
     for number, words in enumerate(documents):
         for word in set(words):
-            held.setdefault(word, []).append((10 * number, words.count(word)))
+            held.setdefault(word, []).append((step * number, words.count(word)))
     return {word: Postings(*np.array(rows[::-1], dtype=np.int64).T) for word, rows in held.items()}
 
 
@@ -83,3 +83,26 @@ def test_the_rarest_terms_are_kept_within_the_bound() -> None:
     assert rarest(counts, few=1, most=60) == [11, 12, 10]
     assert rarest(counts, few=1, most=1_000) == [11, 12, 10, 13]
     assert rarest(counts, few=2, most=0) == [11, 12]
+
+
+@given(DOCUMENTS, st.integers(1, 40))
+def test_ids_far_apart_are_scored_as_those_close_together(documents: list[list[int]], step: int) -> None:
+    lengths = np.array([len(words) for words in documents], dtype=float)
+    numbers = np.arange(len(documents))
+    apart = bm25(indexed(documents, 1_000 * step), 1_000 * step * numbers, lengths)
+    assert apart.tolist() == bm25(indexed(documents, 1), numbers, lengths).tolist()
+
+
+def test_an_id_that_is_not_there_counts_nowhere() -> None:
+    found = {7: Postings(np.array([4, 5, 900]), np.array([1, 1, 1]))}
+    for documents in (np.array([3, 5, 8]), np.array([3, 5, 80_000])):
+        assert bm25(found, documents, np.ones(3)).nonzero()[0].tolist() == [1]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(1, 10))
+def test_the_best_are_in_the_order_of_all(scores: list[int], limit: int) -> None:
+    lexical = np.array(scores, dtype=float)
+    documents = np.arange(len(scores))
+    ranked = rank(documents, lexical, np.full(len(scores), np.nan), lexical_weight=1.0, limit=limit)
+    everything = sorted(range(len(scores)), key=lambda place: (-scores[place], -place))
+    assert [one.document for one in ranked] == [place for place in everything if scores[place]][:limit]

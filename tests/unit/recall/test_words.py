@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dreaming.notes.secrets import mask
-from dreaming.recall.words import query_terms, rarity, stem, terms, words
+from dreaming.recall.words import distinct_terms, query_terms, rarity, stem, terms, words
 
 
 def found(query: str, text: str) -> bool:
@@ -69,3 +69,11 @@ def test_stems_keep_short_and_foreign_words() -> None:
 
 def test_rare_words_weigh_more() -> None:
     assert rarity(stem("time")) < rarity(stem("server")) < rarity("unheardofword")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We can't move the data.store, twice twice!", "京都の夜 and 京都", f"key {mask('x').text} -5 %", "it's its 3,000"],
+)
+def test_the_distinct_terms_are_those_that_are_counted(text: str) -> None:
+    assert distinct_terms(text) == set(terms(text))

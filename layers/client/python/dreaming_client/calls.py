@@ -18,14 +18,13 @@ BRAIN = "/brain"
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One call; sent twice it does what it does once, unless it is not `repeatable`."""
+    """One call; sent twice, with one key, it does what it does once."""
 
     method: str
     path: str
     read: Callable[[Any], T]
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
-    repeatable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ class Retries:
     """How often and how long a call is tried again.
 
     Answers 409, 429 and 503 are tried again after their `Retry-After`, or after `first_wait` seconds,
-    doubled each time, with up to half of it left out at random. A connection that fails is tried again
-    when the call can be repeated, which its `Idempotency-Key` sees to, or when nothing was sent.
+    doubled each time, with up to half of it left out at random. So are connections that fail: every call
+    can be repeated, by what it does or by its `Idempotency-Key`.
     """
 
     attempts: int = 4
@@ -78,9 +78,9 @@ def exchange(call: Call[T], base_url: str, retries: Retries) -> Generator[Prepar
         outcome = yield _request(call, base_url, key)
         last = attempt + 1 == retries.attempts
         if isinstance(outcome, httpx.TransportError):
-            unsent = isinstance(outcome, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-            if last or not (call.repeatable or unsent):
-                raise ConnectionFailed(f"{call.method} {call.path}: {str(outcome) or type(outcome).__name__}") from outcome
+            if last:
+                told = str(outcome) or type(outcome).__name__
+                raise ConnectionFailed(f"{call.method} {call.path}: {told}") from outcome
             yield retries.wait(attempt, None)
         elif outcome is not None:
             if outcome.status_code not in _LATER or last:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from http import HTTPStatus
 from traceback import format_tb
@@ -36,6 +37,8 @@ from dreaming.errors import Hold, Misconfigured
 
 def build(ports: Callable[[], Ports], logger: Logger) -> Application:
     """Return the application; its `resolve(event, context)` answers one request."""
+    # At level DEBUG Powertools writes the arguments of every route, note texts among them.
+    logging.getLogger("aws_lambda_powertools.event_handler").setLevel(logging.INFO)
     app = Application()
     door = Door(app, ports)
     app.use([_sealed])

@@ -45,7 +45,7 @@ class Application(APIGatewayHttpResolver):
         request_context = {**event["requestContext"], "http": {**http, "method": "GET"}}
         return {**super().resolve({**event, "requestContext": request_context}, context), "body": ""}
 
-    def _resolve(self) -> ResponseBuilder:
+    def _resolve(self) -> ResponseBuilder[Any]:
         """Find the route of the current request, whose path is no value of another route's parameter."""
         method = self.current_event.http_method.upper()
         if method not in self.methods():

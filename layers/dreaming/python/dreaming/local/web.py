@@ -169,11 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.gateway.answer(self.command, self.path, headers, body, verified=verified)
         return self._send(answer["statusCode"], dict(answer.get("headers") or {}), str(answer.get("body") or ""))
 
-    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _serve  # noqa: N815 - the base class's names
-
-    def do_HEAD(self) -> None:
-        """Refuse: no route has one."""
-        self._refuse(HTTPStatus.METHOD_NOT_ALLOWED)
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _serve  # noqa: N815 - the base class's
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Say nothing: paths may name people."""

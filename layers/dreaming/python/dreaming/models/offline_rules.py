@@ -179,7 +179,8 @@ def _stands_alone(reading: _Reading) -> bool:
 
 
 _SHARED_ACT = re.compile(
-    r"we (?:\w+ly |also |now |have |all )*(?:decided (?:to|on|against|that)|agreed (?:to|on|that)|chose|use|switched (?:to|from)"
+    r"we (?:\w+ly |also |now |have |all )*(?:decided (?:to|on|against|that)|agreed (?:to|on|that)"
+    r"|chose|use|switched (?:to|from)"
     r"|migrated|adopted|deploy|host|support|standardi[sz]ed on|replaced|settled on|went with|no longer|stopped|dropped"
     r"|upgraded|raised|lowered)\b",
     re.IGNORECASE,

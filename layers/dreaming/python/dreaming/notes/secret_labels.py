@@ -165,7 +165,11 @@ def _is_password(value: str, between: re.Match[str], after: str, *, direct: bool
         return made and len(value) >= 6 and any(map(str.islower, value)) and not between.group("suffix")
     if made or not direct or len(value) < 4:
         return made
-    return value.isdecimal() or (not between.group("suffix") and _CLAUSE_END.match(after) is not None)
+    if between.group("suffix"):
+        return value.isdecimal()
+    # NAME=value, as shells and files of settings write it, needs no end of a clause behind it.
+    assigned = between.group() == "="
+    return value.isdecimal() or assigned or _CLAUSE_END.match(after) is not None
 
 
 _CLAUSE_END = re.compile(

@@ -79,11 +79,14 @@ def find_stored(tx: Transaction, slice_id: int, notes: Sequence[PreparedNote]) -
     """Return what is stored of `notes`, by source and external id."""
     rows = tx.execute(
         """
-        select note.source, note.external_id, note.note_id, note.state, note.content_sha256,
+        select given.source, given.external_id, note.note_id, note.state, note.content_sha256,
                note.metadata is distinct from given.metadata
         from unnest(%s::text[], %s::text[], %s::jsonb[]) as given (source, external_id, metadata)
-        join notes note using (source, external_id)
-        where note.slice_id = %s
+        -- Each by its key, of a slice hidden from the planner: of a new one it believes that reading it whole is best.
+        cross join (select %s::bigint as slice_id offset 0) own cross join lateral (
+            select n.note_id, n.state, n.content_sha256, n.metadata from notes n
+            where n.slice_id = own.slice_id and n.source = given.source and n.external_id = given.external_id offset 0
+        ) note
         """,
         (
             [note.source for note in notes],
@@ -100,11 +103,8 @@ def find_stored(tx: Transaction, slice_id: int, notes: Sequence[PreparedNote]) -
 
 def find_notes(tx: Transaction, slice_id: int, source: str, external_ids: Sequence[str]) -> dict[str, UUID]:
     """Return the ids of the notes that `source` knows by `external_ids`; unknown ones are left out."""
-    rows = tx.execute(
-        "select external_id, note_id from notes where slice_id = %s and source = %s and external_id = any(%s)",
-        (slice_id, source, list(external_ids)),
-    ).fetchall()
-    return dict(rows)
+    query = "select external_id, note_id from notes where slice_id = %s and source = %s and external_id = any(%s)"
+    return dict(tx.execute(query, (slice_id, source, list(external_ids))).fetchall())
 
 
 def lock_notes(tx: Transaction, note_ids: Iterable[UUID]) -> dict[UUID, tuple[int, NoteState]]:
@@ -177,9 +177,9 @@ def replace_metadata(tx: Transaction, metadata: Mapping[UUID, Mapping[str, Any]]
 
 def forget_failures(tx: Transaction, note_ids: Iterable[UUID]) -> None:
     """Remove the attempts and retirements of locked notes."""
-    ids = list(note_ids)
-    tx.execute("delete from note_attempts where note_id = any(%s)", (ids,))
-    tx.execute("delete from retired_notes where note_id = any(%s)", (ids,))
+    if ids := list(note_ids):
+        tx.execute("delete from note_attempts where note_id = any(%s)", (ids,))
+        tx.execute("delete from retired_notes where note_id = any(%s)", (ids,))
 
 
 def find_retired(tx: Transaction, slice_id: int, note_ids: Sequence[UUID] | None) -> list[UUID]:
@@ -280,8 +280,8 @@ def recount(tx: Transaction, slice_id: int) -> NoteCounters:
     """
     # Whoever changed a note before this lock was granted has committed; whoever has not waits for us.
     tx.execute("select from slice_counters where slice_id = %s for update", (slice_id,))
-    rows = tx.execute("select state, count(*) from notes where slice_id = %s group by state", (slice_id,)).fetchall()
-    counted = {NoteState(state): int(count) for state, count in rows}
+    query = "select state, count(*) from notes where slice_id = %s group by state"
+    counted = {NoteState(state): int(count) for state, count in tx.execute(query, (slice_id,)).fetchall()}
     by_state = {state: counted.get(state, 0) for state in NoteState}
     withdrawn = by_state[NoteState.WITHDRAWN]
     return NoteCounters(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dreaming.notes.chunking import split
-from dreaming.recall.words import terms
+from dreaming.recall.words import distinct_terms
 
 PASSAGE_CHARACTERS = 300
 """Longest passage."""
@@ -16,4 +16,4 @@ def best_part(text: str, weights: Mapping[int, float]) -> str:
     if len(text) <= PASSAGE_CHARACTERS:
         return text
     parts = [part.text.strip() for part in split(text, PASSAGE_CHARACTERS)]
-    return max(parts, key=lambda part: sum(weights.get(term, 0.0) for term in terms(part)), default="")
+    return max(parts, key=lambda part: sum(weights.get(term, 0.0) for term in distinct_terms(part)), default="")

@@ -51,6 +51,16 @@ def terms(text: str) -> Counter[int]:
     return Counter(term for one in tokens(text.replace(MASK, " ")) for term in _terms_of(one, single=True))
 
 
+def distinct_terms(text: str) -> set[int]:
+    """Return the distinct terms of a text, each stretch between white space read once for many texts."""
+    return {term for stretch in text.replace(MASK, " ").split() for term in _terms_of_stretch(stretch)}
+
+
+@lru_cache(maxsize=16384)
+def _terms_of_stretch(stretch: str) -> tuple[int, ...]:
+    return tuple(terms(stretch))
+
+
 def query_terms(query: str) -> list[int]:
     """Return the distinct terms of a query, in its order; a lone ideograph counts, pairs come without theirs."""
     found = (term for one in tokens(query.replace(MASK, " ")) for term in _terms_of(one, single=False))

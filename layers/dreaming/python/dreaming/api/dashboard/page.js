@@ -42,7 +42,9 @@ function drawFrame(name) {
     OF_A_SLICE.has(name) ? choice("Slice", SCOPES, currentScope(), (scope) => { sessionStorage.setItem(SCOPE, scope); show(false); }) : "",
     button("Sign out", () => { session.forget(); showSignIn("You are signed out"); }, "plain"));
   views.hidden = whose.hidden = false;
-  views.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "center" });
+  // Not by scrollIntoView: from there the next Tab would start.
+  const link = views.querySelector("[aria-current]");
+  views.scrollLeft = link.offsetLeft - (views.clientWidth - link.offsetWidth) / 2;
   countConflicts();
 }
 

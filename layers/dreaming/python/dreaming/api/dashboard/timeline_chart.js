@@ -3,7 +3,6 @@
 function timelineChart(timeline) {
   const all = dayList(timeline.first, timeline.last);
   const found = new Map(timeline.days.map((one) => [`${one.pass} ${one.day}`, one]));
-  const passes = PASSES.filter((pass) => pass !== "synthesis" || timeline.days.some((one) => one.pass === pass));
   const most = Math.max(1, ...timeline.days.map((one) => one.runs));
   const failures = timeline.days.reduce((sum, one) => sum + one.stalled, 0);
   const holds = timeline.days.reduce((sum, one) => sum + one.held, 0);
@@ -19,12 +18,12 @@ function timelineChart(timeline) {
       const room = (width - left) / all.length;
       const size = Math.max(3, Math.min(20, room - 2));
       const line = wide ? 27 : 40;
-      const parts = passes.map((pass, row) => [
+      const parts = PASSES.map((pass, row) => [
         text(0, wide ? row * line + 17 : row * line + 12, pass, { strong: true }),
         all.map((day, place) => square(found.get(`${pass} ${day}`), {
           x: left + room * place + (room - size) / 2, y: wide ? row * line + (line - size) / 2 : row * line + 17, size, most, label: `${shortDay(day)}, ${pass}` })),
       ]);
-      const height = passes.length * line + 20;
+      const height = PASSES.length * line + 20;
       const every = Math.max(7, Math.ceil(46 / room));
       all.forEach((day, place) => {
         if ((all.length - 1 - place) % every === 0) parts.push(text(Math.min(width, left + room * (place + 0.5) + 20), height - 4, shortDay(day), { anchor: "end" }));

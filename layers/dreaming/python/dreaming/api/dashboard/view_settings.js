@@ -1,9 +1,9 @@
 // Every flag: what is in force, where it comes from, who reads it; changes, and the record of them.
 
 const CONSENTS = [
-  ["enrolled", "The organization takes part. Without it no pass runs for it."],
-  ["model_consent", "Text of notes may go to the chat model."],
-  ["embedding_consent", "Text may go to the embedder."],
+  ["enrolled", "The organization takes part. Without it no pass runs for it.", "every pass"],
+  ["model_consent", "Text of notes may go to the chat model.", "what asks the chat model"],
+  ["embedding_consent", "Text may go to the embedder.", "what embeds"],
 ];
 const SOURCES = "embedding_excluded_sources";
 
@@ -28,7 +28,7 @@ function settingParts({ consents, settings }, wanted, load) {
   const found = settings.filter((one) => fits(one.name, one.sentence, one.reader));
   const sources = consents[SOURCES];
   const agreed = [
-    ...CONSENTS.map(([name, sentence]) => ({ name, sentence, value: consents[name], shown: consents[name] ? "yes" : "no", more: ["default: no", "read by every pass"], kind: "boolean", asks: sentence })),
+    ...CONSENTS.map(([name, sentence, reader]) => ({ name, sentence, value: consents[name], shown: consents[name] ? "yes" : "no", more: ["default: no", `read by ${reader}`], kind: "boolean", asks: sentence })),
     { name: SOURCES, sentence: "Sources whose text never goes to the embedder.", value: sources.join(", "), shown: sources.join(", ") || "none", more: ["default: none", "read by what embeds"], kind: "list", asks: "Names of sources, separated by commas." },
   ].filter((one) => fits(one.name, one.sentence));
   const parts = [

@@ -1,7 +1,7 @@
 // How numbers, times and the vocabulary are written.
 
 const KINDS = ["fact", "preference", "decision", "entity", "constraint", "observation"];
-const PASSES = ["consolidation", "embedding", "contradictions", "decay", "autonomy", "synthesis"];
+const PASSES = ["synthesis", "consolidation", "embedding", "contradictions", "decay", "autonomy"];
 const SCOPES = [["org", "Organization"], ["private", "My private notes"], ["shared", "Shared"]];
 const AGES = [[0, "under a week"], [7, "1–4 weeks"], [30, "1–3 months"], [90, "3–12 months"], [365, "over a year"]];
 

@@ -12,6 +12,7 @@ from dreaming.beliefs.records import Kind
 from dreaming.beliefs.rules import Ageing
 from dreaming.database import Transaction
 from dreaming.notes.records import Scope, Tenant
+from dreaming.passes.records import PASS_FUNCTIONS
 
 _VISIBLE = "s.org_id = %(org)s and (s.scope <> 'private' or s.owner_user_id = %(user)s)"
 
@@ -27,11 +28,11 @@ def pass_days(tx: Transaction, tenant: Tenant, first: date, last: date) -> list[
                sum(r.beliefs_created)::bigint as beliefs_created, sum(r.beliefs_archived)::bigint as beliefs_archived,
                sum(r.model_calls)::bigint as model_calls
         from slices s join dream_runs r using (slice_id)
-        where {_VISIBLE} and r.started_at >= %(first)s::date::timestamp at time zone 'UTC'
+        where {_VISIBLE} and r.pass = any(%(passes)s) and r.started_at >= %(first)s::date::timestamp at time zone 'UTC'
           and r.started_at < (%(last)s::date + 1)::timestamp at time zone 'UTC'
         group by 1, 2 order by 2, 1
     """
-    given = {"org": tenant.org_id, "user": tenant.user_id, "first": first, "last": last}
+    given = {"org": tenant.org_id, "user": tenant.user_id, "passes": list(PASS_FUNCTIONS), "first": first, "last": last}
     with tx.cursor(row_factory=class_row(PassDay)) as cursor:
         return cursor.execute(query, given).fetchall()
 

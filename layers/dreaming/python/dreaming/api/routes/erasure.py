@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from time import monotonic
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
@@ -24,11 +24,12 @@ from dreaming.api.schemas.erasure import (
     NotesToLift,
 )
 from dreaming.erasure.export.records import Place
-from dreaming.erasure.export.service import Export
 from dreaming.erasure.records import Erased
-from dreaming.erasure.service import Eraser
 from dreaming.errors import InvalidInput
 from dreaming.notes.records import Scope
+
+if TYPE_CHECKING:
+    from dreaming.erasure.service import Eraser
 
 SECONDS = 15.0
 """How long a post begins another transaction: API Gateway gives up after 30."""
@@ -114,6 +115,8 @@ def _add_export(app: APIGatewayHttpResolver, door: Door) -> None:
         if scope in (Scope.ORG, Scope.SHARED):
             caller.require_administrator()
         key = None if scope is None else caller.slice_key(scope)
+        from dreaming.erasure.export.service import Export  # noqa: PLC0415 - only where used
+
         exporting = Export(caller.database, caller.tenant, key)
         page = exporting.page(_place(cursor), rows=limit)
         records = tuple(ExportRecord(record=row.table, row=json.loads(row.json)) for row in page.rows)
@@ -141,6 +144,8 @@ def _cursor(place: Place | None) -> str | None:
 
 
 def _eraser(caller: Caller) -> Eraser:
+    from dreaming.erasure.service import Eraser  # noqa: PLC0415 - heavy
+
     return Eraser(
         caller.database,
         caller.environment,

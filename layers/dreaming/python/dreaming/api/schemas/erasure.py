@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, JsonValue
 
-from dreaming.api.schemas.schema import Schema
+from dreaming.api.schemas.schema import Name, Schema
 
 MAX_ERASED = 200
 
@@ -29,8 +29,8 @@ class Confirmation(Schema):
 class NotesToLift(Schema):
     """Erased notes that may come in again, as their connector names them."""
 
-    source: str = Field(min_length=1, max_length=200)
-    external_ids: tuple[str, ...] = Field(min_length=1, max_length=500)
+    source: Name = Field(min_length=1, max_length=200)
+    external_ids: tuple[Name, ...] = Field(min_length=1, max_length=500)
 
 
 class ErasedRows(Schema):

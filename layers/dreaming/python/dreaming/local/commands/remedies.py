@@ -14,10 +14,10 @@ _REMEDIES = {
     "settings_unreadable": "a setting cannot be read; find it with: {dream} doctor",
     "missing_key": "set the provider's key in the environment, then: {dream} drain",
     "misconfigured": "correct the setting that is named, then: {dream} drain",
-    "provider_misconfigured": "correct chat_model or chat_base_url, see: {dream} settings",
+    "provider_misconfigured": "correct the model or its address (chat_… or embedding_…), see: {dream} settings",
     "budget_spent": "wait for tomorrow (UTC), or raise it: {dream} settings set model_calls_per_day N",
     "throttled": "the provider asks to slow down; later: {dream} drain",
-    "provider_unavailable": "the provider cannot be reached; check chat_base_url, later: {dream} drain",
+    "provider_unavailable": "the provider cannot be reached; check its address (chat_… or embedding_base_url), later: {dream} drain",
     "database_unavailable": "the database went away; later: {dream} drain",
 }
 

@@ -174,6 +174,11 @@ def _check_speaker(span: QuoteSpan, nobodys: Iterable[tuple[int, int]]) -> None:
         raise RejectClaim("quote_assistant", "the quote is an assistant's words, which are nobody's evidence")
 
 
+def _bounded(importance: Importance) -> Importance:
+    """Return what an untrusted claim's importance counts for: briefs begin with the important ones."""
+    return Importance.LOW if importance is Importance.LOW else Importance.NORMAL
+
+
 def _source(note: Note, claim: Claim, statement: str, span: QuoteSpan, *, now: datetime, new_id: NewId) -> Source:
     untrusted = note.trust is Trust.UNTRUSTED
     kind = Kind.OBSERVATION if untrusted and claim.kind in _KINDS_OF_TRUSTED_NOTES else claim.kind
@@ -187,7 +192,7 @@ def _source(note: Note, claim: Claim, statement: str, span: QuoteSpan, *, now: d
         statement=statement,
         confidence=min(claim.confidence, UNTRUSTED_CAP) if untrusted else claim.confidence,
         kind=kind,
-        importance=claim.importance,
+        importance=_bounded(claim.importance) if untrusted else claim.importance,
         decay_class=claim.decay_class,
         subject=claim.subject,
         attribute=claim.attribute,

@@ -103,6 +103,7 @@ UNITS = {
     word: unit
     for unit, words in {
         "%": "% percent pct prozent procent pourcent",
+        "‰": "‰ permille promille",
         "usd": "$ usd dollar dollars bucks",
         "eur": "€ eur euro euros",
         "gbp": "£ gbp pound pounds quid",

@@ -266,7 +266,7 @@ _NUMBER = re.compile(
     (?P<body>\d{{1,3}}(?:[ ']\d{{3}})+(?!\d)|\d+(?:[.,]\d+)*)
     (?P<ordinal>(?:st|nd|rd|th)\b)?
     (?:\s?(?P<scale>(?:{_any_of(SCALES)})\b))?
-    (?:[\s-]?(?P<unit>%|€|\$|£|°[CF]?|km/h|(?:{_UNIT_WORD})\b))?
+    (?:[\s-]?(?P<unit>%|‰|€|\$|£|°[CF]?|km/h|(?:{_UNIT_WORD})\b))?
     (?![^\W\d_])
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -20,6 +20,11 @@ class Alias:
 
 _N = r"[A-Z][\w&.'’+-]*(?: (?:[A-Z0-9][\w&.'’+-]*|of|de|van|der)){0,4}"
 _ID = r"[a-zA-Z][a-zA-Z0-9]*(?:[-_./][a-zA-Z0-9]+)*"
+_OLD_ID = (
+    r"(?:(?:(?<=repo )|(?<=repository )|(?<=service )|(?<=package )|(?<=library )|(?<=module )|(?<=branch )"
+    r"|(?<=server )"
+    r"|(?<=project ))[a-zA-Z][\w-]*|[a-zA-Z][a-zA-Z0-9]*(?:[-_][a-zA-Z0-9]+)+)"
+)
 _Q = r"[\"“'‘]?"
 _FORMS = tuple(
     (form, re.compile(pattern))
@@ -46,6 +51,14 @@ _FORMS = tuple(
                 rf"(?:[Ee]veryone|[Ee]verybody|[Ww]e|[Tt]hey|[Pp]eople|[Ff]riends|[Cc]olleagues|[Tt]he team"
                 rf"|[Mm]ost people|(?:[Hh]is|[Hh]er"
                 rf"|[Tt]heir) friends)(?: \w+)? calls? (?P<a>{_N}?) {_Q}(?P<b>[A-Z][\w&.'’+-]*)"
+            ),
+        ),
+        (
+            "called",
+            (
+                rf"(?P<a>{_N}),? [(–—-] ?(?:everyone|everybody|we|they|people|friends"
+                rf"|all)(?: \w+)? calls? (?:him|her|it|them) "
+                rf"{_Q}(?P<b>{_N})"
             ),
         ),
         (
@@ -87,15 +100,15 @@ _FORMS = tuple(
                 rf"|as)) {_Q}(?P<b>{_N})"
             ),
         ),
-        ("renamed", rf"[Ww]e (?:have )?renamed (?P<a>{_N}) (?:to|into) {_Q}(?P<b>{_N})"),
+        ("renamed", rf"[Ww]e (?:have )?renamed (?:the )?(?:[a-z]+ )?(?P<a>{_N}) (?:to|into) {_Q}(?P<b>{_N})"),
         (
             "renamed",
             (
-                rf"(?P<a>{_ID}) (?:was|has been|is being|got|is) (?:now )?(?:renamed|rebranded|retitled|called)"
+                rf"(?P<a>{_OLD_ID}) (?:was|has been|is being|got|is) (?:now )?(?:renamed|rebranded|retitled|called)"
                 rf"(?: (?:to|as|into))? {_Q}(?P<b>{_ID})\b(?! [a-z])"
             ),
         ),
-        ("renamed", rf"[Rr]enamed (?:the )?(?:\w+ )?(?P<a>{_ID}) (?:to|into) {_Q}(?P<b>{_ID})\b(?! [a-z])"),
+        ("renamed", rf"[Rr]enamed (?:the )?(?:\w+ )?(?P<a>{_OLD_ID}) (?:to|into) {_Q}(?P<b>{_ID})\b(?! [a-z])"),
         (
             "formerly",
             (
@@ -175,6 +188,8 @@ def resolve(subject: str, canonical: dict[str, str]) -> str:
     """Return a subject under its canonical name; a name that begins it counts too ("bob phone")."""
     if subject in canonical:
         return canonical[subject]
+    if (bare := without_head(subject)) in canonical:
+        return canonical[bare]
     words = subject.split(" ")
     for size in range(len(words) - 1, 0, -1):
         name = " ".join(words[:size])

@@ -64,9 +64,9 @@ def read_belief(belief: Belief | Source) -> Reading | None:
     given = Reading(text_key(belief.subject), attribute, read_value(belief.value), exclusive=exclusive)
     if parsed is None:
         return given
-    if is_known(attribute) and parsed.attribute is not None and is_known(parsed.attribute):
-        if parsed.subject == given.subject and attribute not in _COARSE_GIVEN:
-            return _with_flags(given, parsed)
+    both_known = is_known(attribute) and is_known(parsed.attribute or "")
+    if both_known and parsed.subject == given.subject and attribute not in _COARSE_GIVEN:
+        return _with_flags(given, parsed)
     tells_more = parsed.subject != given.subject or not is_known(attribute) or parsed.attribute not in _COARSE
     if parsed.attribute is not None and is_known(parsed.attribute) and tells_more:
         return parsed
@@ -83,6 +83,7 @@ def _with_flags(given: Reading, parsed: Reading) -> Reading:
         given,
         negative=parsed.negative,
         past=parsed.past,
+        event=parsed.event,
         ended=parsed.ended,
         changes=parsed.changes,
         sense=parsed.sense,
@@ -98,7 +99,7 @@ def _opaque(statement: str) -> Reading | None:
 def span_in(one: Examined, source: Source) -> Span:
     """Return from when until when a source says, by its own words, that the belief holds."""
     reading = one.reading
-    dated = reading is not None and (reading.value.sort or "") in ("date", "time")
+    dated = reading is not None and not reading.event and (reading.value.sort or "") in ("date", "time")
     offset = timezone(timedelta(seconds=one.offsets.get(source.source_id, 0)))
     return span_of(source.statement, source.occurred_at.astimezone(offset), dated_value=dated)
 

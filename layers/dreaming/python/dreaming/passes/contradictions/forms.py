@@ -41,10 +41,14 @@ _TIME = r"(?P<v>(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midn
 _CAPITAL = re.compile(r"(?:[A-Z]|[Tt]he |[Oo]ur |[Mm]y |author)")
 _THING = re.compile(r"(?:the |our |my |all |team |project |group |[A-Z])")
 _GROUP = re.compile(
-    r"\b(?:team|squad|crew|department|guild|tribe|committee|association|federation|project|club|choir|band|group|league|orchestra|army|gym|course|class|union|party|board|council"
+    r"\b(?:team|squad|crew|department|guild|tribe|committee|association|federation|project|club|choir|band"
+    r"|group|league|orchestra|army|gym|course|class|union|party|board|council"
     r"|call|meeting)\b",
     re.IGNORECASE,
 )
+
+
+_MACHINES = frozenset({"database", "cloud", "ci", "host", "queue", "editor"})
 
 
 def _person_leads(found: re.Match[str]) -> bool:
@@ -55,7 +59,7 @@ def _person_leads(found: re.Match[str]) -> bool:
         and _THING.match(value)
         and not re.match(r"(?:on|at|every|in|from|for|to|by|with|marathons?) ", value)
         and len(value.split()) <= 7
-        and category(read_value(value).text) is None
+        and category(read_value(value).text) not in _MACHINES
     )
 
 
@@ -65,7 +69,7 @@ _DUTY = re.compile(r"(?:the |our |this |class |year |group |grade |room )")
 def _has_charge(found: re.Match[str]) -> bool:
     """Whether a person has a duty to some one thing: "teaches class 4b", not "teaches physics"."""
     named = re.match(r"(?!(?:The|Our|A|An|It|This) )[A-Z]", found["s"]) is not None
-    return named and len(found["v"].split()) <= 6 and category(read_value(found["v"]).text) is None
+    return named and len(found["v"].split()) <= 6 and category(read_value(found["v"]).text) not in _MACHINES
 
 
 def _teaches(found: re.Match[str]) -> bool:
@@ -180,7 +184,7 @@ FORMS: tuple[Form, ...] = (
         r"|is headquartered in|takes place (?:in|at)(?! \d)|will be held (?:in|at)(?! \d)|sits in|can be found in",
         accepts=_is_thing,
     ),
-    _form("place", r"is in|are in", accepts=_is_thing),
+    _form("place", r"is in|are in|is at(?= the [A-Z]| [A-Z])|are at(?= the [A-Z]| [A-Z])", accepts=_is_thing),
     _form(
         "lead", r"reports? to|(?:is|are) (?:managed|led|headed|run|chaired|supervised|coached|directed|organi[sz]ed) by"
     ),
@@ -222,7 +226,8 @@ FORMS: tuple[Form, ...] = (
         "price", r"costs?|is priced at|sells for|goes for|charges|is charged at|now costs|comes to", r"(?P<v>.*\d.*)$"
     ),
     _form("price", r"cost", r"(?P<v>.*\d.*)$", past=True),
-    _form("spouse", r"is married to|(?:has )?married|is engaged to|is dating|is in a relationship with"),
+    _form("spouse", r"is married to|(?:has )?married"),
+    _form("spouse", r"is", r"(?P<v>(?:engaged to|dating|in a relationship with|together with) .+)$"),
     _form(
         "age",
         r"is|turned|is now",
@@ -292,7 +297,9 @@ FORMS: tuple[Form, ...] = (
     _form(
         "origin",
         r"(?:is|are|was)(?: originally)? from|comes? from|hails? from|grew up in",
-        accepts=lambda found: re.match(r"(?:the )?[A-Z]", found["v"]) is not None and found["s"][:4] not in ("The ", "Our "),
+        accepts=lambda found: (
+            re.match(r"(?:the )?[A-Z]", found["v"]) is not None and found["s"][:4] not in ("The ", "Our ")
+        ),
     ),
     _form("opening", r"opens? at", _TIME, exclusive=True),
     _form("closing", r"closes? at", _TIME, exclusive=True),

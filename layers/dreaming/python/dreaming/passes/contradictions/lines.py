@@ -184,7 +184,7 @@ def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined]
     """
     trusted = [one for one in group.members if is_trusted(one)]
     lines = _components(trusted, group.attribute, around) if trusted else []
-    others = []
+    others: list[Examined] = []
     for one in group.members:
         if is_trusted(one):
             continue
@@ -271,7 +271,7 @@ def _told_bond(one: Reading, other: Reading, aliases: dict[str, str]) -> bool | 
     if same_value(one.value, other.value, aliases):
         return False
     several = is_exclusive(one.attribute or "") is False or is_exclusive(other.attribute or "") is False
-    if several or one.past or other.past or one.negative or other.negative:
+    if several or one.past or other.past or one.negative or other.negative or one.event or other.event:
         return None
     choices = not (one.attribute or "").startswith("does ") or one.changes or other.changes
     if alternatives(one.value, other.value, choices=choices):
@@ -279,18 +279,19 @@ def _told_bond(one: Reading, other: Reading, aliases: dict[str, str]) -> bool | 
     return True if _replaces(one, other) else None
 
 
-_KEPT_VERBS = """
-uses has owns likes wants knows needs sees visits buys supports includes contains offers sells makes writes reads
-watches learns helps
-"""
-_KEEPS = frozenset(f"does {stem(verb)}" for verb in _KEPT_VERBS.split())
-"""Verbs whose new object leaves the former ones be, whatever "now" may say."""
+_TURNED_VERBS = "study drive ride attend rent drink wear lead teach major"
+_TURNS = frozenset(f"does {stem(verb)}" for verb in _TURNED_VERBS.split())
+_PLACED = (" at", " in", " for", " with", " to", " from", " under", " on")
 
 
 def _replaces(one: Reading, other: Reading) -> bool:
-    """Tell whether "now" in one of two sentences with one verb says that its value took the other's place."""
+    """Tell whether "now" in one of two sentences with one verb says that its value took the other's place.
+
+    It does where somebody does a thing somewhere or for somebody ("now teaches at"), and with a few verbs that
+    have one object at a time; who collects maps now may collect coins still.
+    """
     verb = one.attribute or ""
-    return one.changes != other.changes and verb.startswith("does ") and verb not in _KEEPS and verb == other.attribute
+    return one.changes != other.changes and verb == other.attribute and (verb in _TURNS or verb.endswith(_PLACED))
 
 
 def tells_time(one: Examined) -> bool:

@@ -13,7 +13,7 @@ from dreaming.database import Transaction
 from dreaming.passes.contradictions import store
 from dreaming.passes.contradictions.aliases import Alias, canonical_names, resolve, told_aliases
 from dreaming.passes.contradictions.belief_readings import Examined, fingerprint, read_belief
-from dreaming.passes.contradictions.lines import Neighbourhood, Pair, is_trusted, is_bound
+from dreaming.passes.contradictions.lines import Neighbourhood, Pair, is_bound, is_trusted
 from dreaming.passes.contradictions.records import Judgement
 
 MOST_OF_A_SUBJECT = 1_000

@@ -29,7 +29,8 @@ LEAD_TIME = re.compile(
     r"^(?:(?:as of|as from|since|from|starting|beginning|effective|in|on|by|after|at the (?:start|end"
     r"|beginning) of|until|during|back in)\b[^,]{2,30},"
     r"|(?:since|as of|from|until|in) (?:last|this|next) (?:week|month|year|spring|summer|autumn|winter)\b"
-    r"|(?:since|as of|in) (?:(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"|(?:since|as of|in) (?:(?:January|February|March|April|May|June|July|August|September|October"
+    r"|November|December)"
     r"(?: \d{4})?|(?:19|20)\d\d)\b"
     rf"|(?:since|as of|as from|from|starting|beginning|effective|with effect from|until|in|on) (?:on )?{_WHEN}"
     rf"(?: (?:to|until|till|through) {_WHEN})?(?:,|(?= [A-Za-z]))"
@@ -51,7 +52,8 @@ CHANGE_CUE = re.compile(
     re.IGNORECASE,
 )
 ADDS = re.compile(
-    r"\b(?:also(?! known)|as well(?! as)|too$|in addition|additionally|besides|on top of that|likewise)\b", re.IGNORECASE
+    r"\b(?:also(?! known)|as well(?! as)|too$|in addition|additionally|besides|on top of that|likewise)\b",
+    re.IGNORECASE,
 )
 NEGATION = re.compile(
     r"\b(?:no longer|(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must)(?: not"
@@ -103,10 +105,12 @@ PERFECT_PRESENT = {
     "held": "holds",
 }
 CHANGED = re.compile(
-    r"^(?P<s>.+?) (?:(?:has|have|had) (?:been )?|was |were |is |are |got |will be )?(?:(?:will|(?:is|are) going to) (?:move|change|switch|migrate|rise|increase"
+    r"^(?P<s>.+?) (?:(?:has|have|had) (?:been )?|was |were |is |are |got |will be )?(?:(?:will|(?:is"
+    r"|are) going to) (?:move|change|switch|migrate|rise|increase"
     r"|drop|fall|go up|go down|relocate|transfer|shift)|moved|postponed"
     r"|rescheduled|shifted|delayed|brought forward|pushed(?: back)?|changed|switched|migrated|raised|increased"
-    r"|lowered|reduced|cut|dropped|risen|rose|reassigned|promoted|seconded|re-?allocated|bumped|adjusted|corrected|updated"
+    r"|lowered|reduced|cut|dropped|risen|rose|reassigned|promoted|seconded|re-?allocated|bumped|adjusted"
+    r"|corrected|updated"
     r"|revised|renewed|went up|went down|went|gone|grew|fell|fallen|extended|bumped|transferred|converted"
     r"|relocated|upgraded|downgraded|moving|switching|migrating|ported|slips|slipped|slides|slid|moves|shifts|jumped"
     r"|jumps|rises|falls|drops|increases|grows|climbed|doubled|halved|goes up|goes down|changes|switches|migrates)"
@@ -146,7 +150,8 @@ OF = re.compile(
     r"| set at)? (?P<v>.+)$"
 )
 OF_BARE = re.compile(
-    r"^(?P<a>[A-Z][a-z-]+(?: [a-z-]+)?) (?:of|for) (?P<s>.+?) (?P<t>is|are|was|were|became|will be|remains|has become)"
+    r"^(?P<a>[A-Z][a-z-]+(?: [a-z-]+)?) (?:of|for) (?P<s>.+?) (?P<t>is|are|was|were|became|will be|remains"
+    r"|has become)"
     r"(?: called| named| set to| set at)? (?P<v>.+)$"
 )
 NOUN = re.compile(
@@ -162,11 +167,12 @@ NOUN = re.compile(
 IS = re.compile(r"^(?P<s>.+?) (?P<t>is|are|was|were|became|has become|turned|remains|will be|am) (?P<v>.+)$")
 HAS_COUNT = re.compile(
     r"^(?P<s>.+?) (?:has|have|had|employs|counts|holds|seats|contains|takes|allows|needs|requires|runs"
-    r"|uses) (?:about |around |roughly |nearly |over |almost |some |approximately |at least |up to )?(?P<v>(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|uses) (?:about |around |roughly |nearly |over |almost |some |approximately |at least "
+    r"|up to )?(?P<v>(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|\w+ty) (?P<a>(?!percent|euros|dollars)[a-z]+(?: [a-z]+)?))$"
 )
 PAST = "|".join(sorted(IRREGULAR_PAST, key=len, reverse=True))
-PARTICLE = r"(?P<p> (?:at|in|on|for|to|with|as|from|by|about|every|of|up|off|out))?"
+PARTICLE = r"(?P<p> (?:at|in|on|for|to|with|as|from|by|about|every|of|up|off|out|through|via|over))?"
 VERBS = (
     re.compile(
         rf"^(?P<s>(?!(?:The|Our|My|A|An|All|Every|We|They|I|You"
@@ -208,14 +214,16 @@ NO_TAIL = re.compile(r"(?!)")
 PLACED = re.compile(r"(?:in|on|at|closed|open|to|from|by|due|based|located|owned|led|run|managed)\b")
 DOES_NOT = re.compile(r"\b(?:does not|doesn['’]t) (?P<verb>[a-z]+)", re.IGNORECASE)
 USED_TO_BE = re.compile(r"\bused to be\b", re.IGNORECASE)
-HAS_OF = re.compile(
-    r"^(?P<s>.+?) (?:has|have) (?:an?|the) (?P<a>(?:[a-z-]+ ){0,2}[a-z-]+) of (?P<v>.+)$"
+HAS_OF = re.compile(r"^(?P<s>.+?) (?:has|have) (?:an?|the) (?P<a>(?:[a-z-]+ ){0,2}[a-z-]+) of (?P<v>.+)$")
+OUR_GROUP = re.compile(
+    r"\b[Oo]ur (?:team|company|group|organi[sz]ation|startup|firm)\b(?= [a-z])(?! (?:is|has been|was|lead"
+    r"|name|size)\b)"
 )
-OUR_GROUP = re.compile(r"\b[Oo]ur (?:team|company|group|organi[sz]ation|startup|firm)\b(?= [a-z])(?! (?:is|has been|was|lead|name|size)\b)")
 IS_THE = re.compile(
     r"^(?P<v>(?!The |Our |My |It |This )[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*)"
     r" (?:is|became|was (?:named|appointed|elected)|has become) (?:the|our) (?:new |current |acting )?"
-    r"(?P<s>(?i:ceo|cto|cfo|coo|president|mayor|treasurer|secretary|team lead|tech lead|team captain|captain|chair|chairman"
+    r"(?P<s>(?i:ceo|cto|cfo|coo|president|mayor|treasurer|secretary|team lead|tech lead|team captain"
+    r"|captain|chair|chairman"
     r"|chairwoman|head chef|product owner|scrum master|line manager|landlord|goalkeeper|editor-in-chief))$"
 )
 WHO = re.compile(

@@ -26,17 +26,22 @@ _TOPIC = re.compile(
 _LABEL = re.compile(r"^(?P<label>(?:[A-Za-z][\w'’.-]*)(?: [\w'’.()-]+){0,6}) ?: (?P<v>\S.*)$")
 _CLAUSE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|moved|changed|said|works?|lives?|uses?)\b")
 _HALF = re.compile(
-    r"\b(?P<how>half past|quarter past|quarter to|a quarter past|a quarter to) (?P<h>\d{1,2}|one|two|three|four|five|six"
+    r"\b(?P<how>half past|quarter past|quarter to|a quarter past|a quarter to) (?P<h>\d{1,2}|one|two|three"
+    r"|four|five|six"
     r"|seven|eight|nine|ten|eleven|twelve)\b(?! (?:hundred|thousand))",
     re.IGNORECASE,
 )
 _HOURS = dict(
     zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)  # noqa: SIM905
 )
-_TITLES = ((re.compile(r"\bProf(?:essor)?\.? (?=[A-Z])"), "Prof. "), (re.compile(r"\bD(?:octo)?r\.? (?=[A-Z])"), "Dr. "))
+_TITLES = (
+    (re.compile(r"\bProf(?:essor)?\.? (?=[A-Z])"), "Prof. "),
+    (re.compile(r"\bD(?:octo)?r\.? (?=[A-Z])"), "Dr. "),
+)
 
 _AGENTLESS = re.compile(
-    r"^(?=(?:moved|postponed|rescheduled|raised|increased|lowered|reduced|bumped|upgraded|downgraded|migrated|switched"
+    r"^(?=(?:moved|postponed|rescheduled|raised|increased|lowered|reduced|bumped|upgraded|downgraded"
+    r"|migrated|switched"
     r"|changed|renamed|extended|shifted|relocated|adjusted)\b (?!to\b|from\b|by\b|in\b))",
     re.IGNORECASE,
 )
@@ -53,7 +58,13 @@ _ACTED = re.compile(
     r"|downgraded|ported|set|renamed|dropped|reassigned|capped)"
     r" (?P<o>[\w'’ .-]{2,50}?)(?P<p> (?:over|back|up|down))? (?P<v>(?:from .+? )?(?:to|at|onto) .+)$"
 )
-_OWN = re.compile(r"^(?:my|his|her|their|its|from|to|back|over|jobs?|careers?|sides?|houses?|flats?|over|away)\b", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"^(?P<who>[A-Z][\w'’-]*) (?:and|with) (?:his|her|their) (?:[a-z]+ ){1,3}?"
+    r"(?P<verb>live|lives|moved|move|moves|are|have|work|works|own|bought|sold|rent|stay)\b"
+)
+_OWN = re.compile(
+    r"^(?:my|his|her|their|its|from|to|back|over|jobs?|careers?|sides?|houses?|flats?|over|away)\b", re.IGNORECASE
+)
 _DEFINITE = re.compile(r"^(?:the|our|all|this|that) ", re.IGNORECASE)
 
 _AUXILIARIES = {"have": "has", "am": "is", "do": "does", "don't": "doesn't", "don’t": "doesn't", "haven't": "hasn't"}
@@ -64,11 +75,15 @@ _UNCHANGED = frozenset(
     put set cut let read lost won sent wrote chose grew built kept held told felt saw swam sang never not just only
     """.split()  # noqa: SIM905
 )
-_FIRST = re.compile(r"\bI (?P<adverb>(?:[a-z]+ly|also|still|now|just|always|never|often|sometimes) )?(?P<verb>[a-z][a-z'’]*)")
+_FIRST = re.compile(
+    r"\bI (?P<adverb>(?:[a-z]+ly|also|still|now|just|always|never|often|sometimes) )?(?P<verb>[a-z][a-z'’]*)"
+)
 _SHARED_ACT = re.compile(
-    r"^(?:[Ww]e) (?:\w+ly |also |now |have |all )*(?:decided|agreed|chose|use|used|switched|migrated|adopted|deploy\w*"
+    r"^(?:[Ww]e) (?:\w+ly |also |now |have |all )*(?:decided|agreed|chose|use|used|switched|migrated"
+    r"|adopted|deploy\w*"
     r"|run|host|ship|release|support|standardi[sz]ed|moved (?:the|our|from|to)|upgraded|bumped|raised|lowered|changed"
-    r"|set|keep|store|dropped|replaced|picked|went with|settled on|will use|are using|no longer|stopped|do not|don't)\b"
+    r"|set|keep|store|dropped|replaced|picked|went with|settled on|will use|are using|no longer|stopped"
+    r"|do not|don't)\b"
 )
 _PRIVATE = PERSONS | frozenset(
     """
@@ -76,6 +91,9 @@ _PRIVATE = PERSONS | frozenset(
     landlady wedding anniversary holiday holidays honeymoon rent mortgage name birthday grandmother grandfather mum dad
     """.split()  # noqa: SIM905
 )
+
+
+_ONE = {"are": "is"}
 
 
 def phrased(text: str) -> tuple[str, bool]:
@@ -88,6 +106,7 @@ def phrased(text: str) -> tuple[str, bool]:
     text = _labelled(text)
     for pattern, short in _TITLES:
         text = pattern.sub(short, text)
+    text = _TOGETHER.sub(lambda found: f"{found['who']} {_agreeing(_ONE.get(found['verb'], found['verb']))}", text)
     text = spelled_times(text)
     return _as_passive(text), corrects
 
@@ -142,7 +161,7 @@ def _told_by(who: str, what: str) -> str:
 def _agreeing(verb: str) -> str:
     if verb in _AUXILIARIES:
         return _AUXILIARIES[verb]
-    return verb if verb in _UNCHANGED or verb.endswith("ed") else third_person(verb)
+    return verb if verb in _UNCHANGED or verb.endswith(("ed", "es", "ks")) else third_person(verb)
 
 
 def third_person(verb: str) -> str:

@@ -20,14 +20,12 @@ from dreaming.passes.contradictions.vocabulary import (
     FIXED,
     PERSONS,
     PLACES,
-    THINGS,
     attribute_name,
     category,
     is_exclusive,
     is_known,
     state_of,
 )
-
 
 OPAQUE = "says"
 """The attribute of a statement that no form takes apart; its subject is its own text."""
@@ -41,6 +39,7 @@ class Reading:
     value does not hold, or no longer. `past`: it held before the time of speaking. `ended`: values that
     it replaces. `exclusive`: whether a subject has one such value at a time; None when that is unknown.
     `changes`: it says itself that something changed. `sense`: which sort of thing the subject is called.
+    `event`: it tells what happened once, in a verb that the forms do not know.
     `adds`: it says that it comes besides what held before ("also").
     """
 
@@ -54,6 +53,7 @@ class Reading:
     changes: bool = False
     sense: str | None = None
     adds: bool = False
+    event: bool = False
 
     @property
     def is_opaque(self) -> bool:
@@ -90,6 +90,8 @@ def read_statement(statement: str) -> Reading | None:
         return None
     if found.attribute in ("is", "who") and category(found.value.text) in _CHOICES and text.startswith(("Our ", "My ")):
         found = replace(found, subject="we" if text.startswith("Our ") else "author", attribute="uses")
+    if found.attribute == "lead" and " " in found.subject:
+        found = replace(found, subject=found.subject.removesuffix(" team"))
     adds = patterns.ADDS.search(text) is not None and not found.ended and not found.negative
     return replace(_by_category(found), changes=found.changes or changes, sense=sense, adds=adds)
 
@@ -112,7 +114,7 @@ def _by_category(found: Reading) -> Reading:
     if found.attribute is None and kind in ("mode", "seat"):
         return replace(found, attribute=f"preferred {kind}", exclusive=True)
     deploys = (found.attribute or "").startswith("does ") and (found.attribute or "").endswith(
-        (" to", " on", " in", " with")
+        (" to", " on", " in", " with", " through", " via")
     )
     if (found.attribute in (None, "uses", "does run") or deploys) and kind in _CHOICES and not found.past:
         return replace(found, attribute=kind, exclusive=True)
@@ -124,19 +126,6 @@ def _by_category(found: Reading) -> Reading:
         way = _COMMUTES.get(found.value.text)
         return replace(found, value=read_value(way)) if way else found
     return found
-
-
-def sense_of_subject(statement: str) -> tuple[str, str] | None:
-    """Return the subject that a statement calls a person, a place or a thing, and which: ("jordan", "person")."""
-    found = re.match(
-        rf"^(?P<s>[A-Z][\w'-]*) is (?:my|our|his|her|the|a|an"
-        rf"|\w+['’]s) (?:[\w-]+ ){{0,3}}?(?P<w>{'|'.join(sorted(PERSONS | PLACES | THINGS))})\b",
-        statement,
-    )
-    if found:
-        return text_key(found["s"]), _sort_of(found["w"])
-    sense, text = _sense_of(" ".join(statement.split()))
-    return (text_key(text.split(" ", 1)[0]), sense) if sense else None
 
 
 def _sort_of(word: str) -> str:
@@ -165,7 +154,9 @@ def _ending(text: str) -> Reading | None:
     found = patterns.LEFT.match(_plain(text))
     if (
         found is None
-        or re.match(r"(?:\w+ )?\w{2,}ing(?:$| (?:at|in|on|for|to|as|with|from|the|an?|his|her|their|its)\b)", found["v"])
+        or re.match(
+            r"(?:\w+ )?\w{2,}ing(?:$| (?:at|in|on|for|to|as|with|from|the|an?|his|her|their|its)\b)", found["v"]
+        )
         or patterns.NEGATION.search(found["s"])
         or re.search(r"\bto\b", found["v"])
     ):
@@ -202,7 +193,9 @@ def _replacing(text: str) -> Reading | None:
     old = found["f"] or found["f2"]
     value = read_value(found["v"])
     moves_home = (
-        attribute is None and value.sort is None and re.search(r"\b(?:mov(?:ed|es?|ing)|relocat(?:ed|es?))\b", text) is not None
+        attribute is None
+        and value.sort is None
+        and re.search(r"\b(?:mov(?:ed|es?|ing)|relocat(?:ed|es?))\b", text) is not None
     )
     if moves_home and not old and found["o"] is None and category(value.text) is None:
         attribute = "place"
@@ -243,8 +236,7 @@ def _stating(text: str, *, changes: bool) -> Reading | None:
     found = _by_noun(plain) or _by_form(plain) or _by_verb(plain)
     if found is None:
         return None
-    generic = (found.attribute or "").startswith("does ")
-    past = (past or (found.past and not (changes and generic))) and not negative
+    past = (past or found.past) and not negative
     return replace(found, negative=negative, past=past, changes=changes or ends)
 
 
@@ -394,5 +386,5 @@ def _by_doing(text: str) -> Reading | None:
         attribute,
         read_value(found["v"]),
         exclusive=is_exclusive(attribute),
-        past=verb.endswith("ed") or (verb in IRREGULAR_PAST and verb not in ("has", "does", "is")),
+        event=verb.endswith("ed") or (verb in IRREGULAR_PAST and verb not in ("has", "does", "is")),
     )

@@ -131,11 +131,14 @@ def _says_the_same(left: Examined, right: Examined, aliases: Mapping[str, str]) 
         one is None
         or other is None
         or one.past != other.past
+        or one.event != other.event
         or bool(one.ended) != bool(other.ended)
         or one.sense != other.sense
     ):
         return False
-    texts = [aliases.get(reading.value.text, reading.value.text) for reading in (one, other)]
+    # Two renames along one chain of names are two statements, though each name stands for the same thing.
+    known = {} if one.attribute == "name" else aliases
+    texts = [known.get(reading.value.text, reading.value.text) for reading in (one, other)]
     quantities = (
         one.value.sort is not None and one.value.sort == other.value.sort and one.value.weekdays == other.value.weekdays
     )
@@ -155,7 +158,8 @@ _EVERY_DAY = re.compile(r"\bevery (?=\w+day)")
 
 def objection_to(left: str, right: str) -> Veto | None:
     """Return the guards' first objection; "every Monday" is no more than "on Mondays"."""
-    return veto(*(_EVERY_DAY.sub("on ", spelled_times(one)) for one in (left, right)))
+    one, other = (_EVERY_DAY.sub("on ", spelled_times(text)) for text in (left, right))
+    return veto(one, other)
 
 
 def _open_pairs(
@@ -202,6 +206,29 @@ def _question(
     return similar or ("one subject" if alike >= PLAUSIBLE_SIMILARITY else None)
 
 
+def _numbered_apart(left: Examined, right: Examined, around: Neighbourhood) -> bool:
+    """Tell whether two subjects differ in a letter or number alone: "room A" and "room B" are two rooms."""
+    one, other = left.reading, right.reading
+    if one is None or other is None:
+        return False
+    words = [set(around.subject(reading).split()) for reading in (one, other)]
+    apart = words[0] ^ words[1]
+    return bool(words[0] & words[1]) and bool(apart) and all(len(word) == 1 or word[-1].isdecimal() for word in apart)
+
+
+def _plainly_two(left: Examined, right: Examined) -> bool:
+    """Tell whether one has an attribute of the table and the other plainly says something else, without any change."""
+    readings = [one.reading for one in (left, right) if one.reading is not None]
+    known = [one for one in readings if is_known(one.attribute or "")]
+    others = [one for one in readings if not is_known(one.attribute or "")]
+    if len(known) != 1 or len(others) != 1:
+        return False
+    (other,) = others
+    tells_change = other.changes or other.event or other.past or other.ended or known[0].ended
+    plain = (other.attribute or "").startswith(("does ", "number of "))
+    return plain and not tells_change and not known[0].negative and not known[0].changes
+
+
 def may_conflict(around: Neighbourhood, left: Examined, right: Examined) -> bool:
     """Tell whether two beliefs may be about one thing, so that a judge may set them against each other."""
     one, other = left.reading, right.reading
@@ -227,11 +254,13 @@ def verdict_stands(around: Neighbourhood, one: UUID, other: UUID, relation: Rela
             objection.guard in _NEVER_MERGED or (objection.guard == "names" and objection.left and objection.right)
         ):
             return Relation.COEXISTING, f"not merged: they differ in {objection.guard}"
+        if _numbered_apart(left, right, around):
+            return Relation.COEXISTING, "not merged: their subjects are numbered apart"
         return relation, None
     if relation in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE):
         if not may_conflict(around, left, right):
             return Relation.UNRELATED, "no conflict: two subjects"
         names = [one.reading.attribute or "" for one in (left, right) if one.reading is not None]
-        if names[0] != names[1] and all(is_known(name) for name in names):
+        if names[0] != names[1] and (all(is_known(name) for name in names) or _plainly_two(left, right)):
             return Relation.UNRELATED, "no conflict: two attributes"
     return relation, None

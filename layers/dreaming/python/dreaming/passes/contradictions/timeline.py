@@ -53,7 +53,7 @@ def derive(
     `exclusive`: one value holds at a time. `fixed`: the value never changes, so two are incompatible
     whenever they were said. `kept_over`: for a belief that a person rejected, the one kept instead.
     """
-    ordered = sorted(claims, key=lambda claim: (claim.start, claim.noted_at, claim.statement, claim.negative))
+    ordered = sorted(claims, key=_in_time)
     rejected = [claim for claim in ordered if claim.belief_id in kept_over]
     ordered = [claim for claim in ordered if claim.belief_id not in kept_over]
     ordered, distrusted = _trusted(ordered)
@@ -75,6 +75,12 @@ def derive(
         else one
         for one in found
     )
+
+
+def _in_time(claim: TimedClaim) -> tuple[object, ...]:
+    """Order claims by time, then by all that they say, so that no arrival decides."""
+    said = claim.statement, claim.negative, claim.value, claim.belief_id, claim.confidence, claim.changes
+    return claim.start, claim.noted_at, *said, claim.end is not None, claim.end or claim.start
 
 
 def _aside(claim: TimedClaim) -> _Piece:
@@ -152,7 +158,9 @@ def _clusters(claims: Sequence[TimedClaim], *, fixed: bool) -> list[list[TimedCl
 
 def _corrected(cluster: Sequence[TimedClaim]) -> tuple[list[TimedClaim], list[TimedClaim]]:
     """Part what was said before a correction and differs from it: what never changes was wrong then."""
-    last = max((one for one in cluster if one.changes), key=lambda one: (one.noted_at, one.statement), default=None)
+    last = max(
+        (one for one in cluster if one.changes), key=lambda one: (one.noted_at, one.value, one.statement), default=None
+    )
     if last is None:
         return list(cluster), []
     outdated = [one for one in cluster if one.noted_at < last.noted_at and one.value != last.value and not one.negative]

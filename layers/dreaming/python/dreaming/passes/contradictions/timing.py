@@ -33,11 +33,14 @@ _FROM = re.compile(
     re.IGNORECASE,
 )
 _UNTIL = re.compile(
-    rf"\b(?:until|till|up to|(?P<incl>through)|up until|ended (?:in|on)|ending(?: in| on)?|expires? (?:in|on)) (?:on |in "
+    rf"\b(?:until|till|up to|(?P<incl>through)|up until|ended (?:in|on)|ending(?: in| on)?|expires? (?:in"
+    rf"|on)) (?:on |in "
     rf"|(?P<last>the end of ))?(?:{_MOMENT})",
     re.IGNORECASE,
 )
-_AT = re.compile(rf"(?:\b(?:in|on|during|back in) )?\b(?<!\bsince )(?<!\buntil )(?<!\bfrom )(?:{_MOMENT})", re.IGNORECASE)
+_AT = re.compile(
+    rf"(?:\b(?:in|on|during|back in) )?\b(?<!\bsince )(?<!\buntil )(?<!\bfrom )(?:{_MOMENT})", re.IGNORECASE
+)
 _FOR = re.compile(
     rf"\b(?:has|have|['’]ve)\b.* for (?:the (?:last|past) )?(?P<n>\d+|{_COUNT}) (?P<per>day|week|month|year)s?\b",
     re.IGNORECASE,
@@ -49,7 +52,8 @@ _EVENT = re.compile(
     r"\b(?:moved|joined|started|began|left|quit|resigned|switched|changed|became|replaced|renamed|migrated"
     r"|retired|married|relocated|got|was (?:appointed|promoted|named|elected|moved|raised|renamed)"
     r"|lived|worked|was|were|used to|led|ran|took over|transferred|adopted|dropped|stopped|gave up|sold"
-    r"|divorced|went|raised|increased|lowered|reduced|in \d{4},?|will|upgraded|bumped|took|ended|expired|closed|opened"
+    r"|divorced|went|raised|increased|lowered|reduced|in \d{4},?|will|upgraded|bumped|took|ended|expired"
+    r"|closed|opened"
     r"|bought|hired|came|arrived|set|cut|elected|appointed|promoted|moves|starts|begins|takes over|stops|leaves|ends"
     r"|switches|goes|has been|have been|postponed|pushed|handed over|succeeded|swapped|traded|cancelled|canceled"
     r"|acquired|signed|introduced|launched|shipped|retires|joins|settled|transferred|became|replaces)\b",
@@ -82,9 +86,11 @@ def span_of(statement: str, occurred_at: datetime, *, dated_value: bool) -> Span
         return Span(_moment(since, occurred_at, backward=since.group().lower().startswith(("since", "ever"))), end)
     lasting = _FOR.search(statement)
     if lasting and not dated_value:
-        return Span(_back(_midnight(occurred_at), _count(lasting["n"]), lasting["per"].lower()), end)
+        return Span(_lasting(lasting, occurred_at), end)
     if not dated_value and _EVENT.search(statement):
         for found in _AT.finditer(statement):
+            if found["wd"] and not found.group().lower().startswith("on "):
+                continue  # "the Tuesday meeting" tells no time
             moment = _moment(found, occurred_at, backward=not _COMING.search(statement))
             if moment is not None and (until is None or found.start() < until.start() or found.end() <= until.start()):
                 return Span(moment, end)
@@ -119,6 +125,14 @@ def _taken_in(until: re.Match[str], end: datetime) -> datetime:
     return end
 
 
+def _lasting(found: re.Match[str], occurred_at: datetime) -> datetime | None:
+    """Return when what has lasted so long began, unless that is before the calendar."""
+    try:
+        return _back(_midnight(occurred_at), _count(found["n"]), found["per"].lower())
+    except (ValueError, OverflowError):
+        return None
+
+
 def _midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -128,33 +142,40 @@ def _year(text: str, occurred_at: datetime) -> datetime:
 
 
 def _moment(found: re.Match[str], occurred_at: datetime, *, backward: bool = False) -> datetime | None:
-    """Return the beginning of the moment that was named, in the note's offset; `backward`: a weekday is the last one."""
+    """Return the beginning of the moment that was named, in the note's offset.
+
+    `backward`: a weekday is the one before the note, else the one after it.
+    """
     day = _midnight(occurred_at)
     try:
-        if found["iso"]:
-            year, month, date = map(int, found["iso"].split("-"))
-            return day.replace(year=year, month=month, day=date)
-        if found["y4"]:
-            return day.replace(year=int(found["y4"]), month=1, day=1)
-        if found["y6"]:
-            return day.replace(year=int(found["y6"]), month=int(found["m4"]), day=int(found["d4"]))
-        if found["season"]:
-            return day.replace(year=int(found["y5"]), month=_SEASONS[found["season"].lower()], day=1)
         if found["wd"]:
             return _weekday(day, WEEKDAYS[found["wd"].lower()], backward=backward)
-        for number in ("", "2", "3"):
-            name = found[f"m{number}"]
-            if name:
-                if (
-                    number == "3"
-                    and name.lower() in ("may", "march", "mar", "sep", "mai", "nov", "dec", "jan")
-                    and not name[0].isupper()
-                ):
-                    return None
-                return _in_month(day, name, found["d" + number] if number != "3" else None, found[f"y{number}"])
-        return _relative(found, day)
+        return _dated(found, day) or _relative(found, day)
     except (ValueError, OverflowError):
         return None
+
+
+def _dated(found: re.Match[str], day: datetime) -> datetime | None:
+    """Return the beginning of a day, month, season or year that is named by its name or number."""
+    if found["iso"]:
+        year, month, date = map(int, found["iso"].split("-"))
+        return day.replace(year=year, month=month, day=date)
+    if found["y4"] or found["season"]:
+        month = _SEASONS.get((found["season"] or "").lower(), 1)
+        return day.replace(year=int(found["y4"] or found["y5"]), month=month, day=1)
+    if found["y6"]:
+        return day.replace(year=int(found["y6"]), month=int(found["m4"]), day=int(found["d4"]))
+    for number in ("", "2", "3"):
+        name = found[f"m{number}"]
+        if name:
+            if (
+                number == "3"
+                and name.lower() in ("may", "march", "mar", "sep", "mai", "nov", "dec", "jan")
+                and not name[0].isupper()
+            ):
+                return None
+            return _in_month(day, name, found["d" + number] if number != "3" else None, found[f"y{number}"])
+    return None
 
 
 def _in_month(day: datetime, name: str, date: str | None, year: str | None) -> datetime:

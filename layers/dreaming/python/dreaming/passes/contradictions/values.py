@@ -47,11 +47,15 @@ _TRAILING = re.compile(
     rf"|as from) {_TIME_WORD}(?: on| onwards)?"
     r"|(?:in|since) (?:early |late |mid[- ])?(?:spring|summer|autumn|fall|winter|Q[1-4])(?: \d{4})?"
     r"|in (?:a|one|two|three|four|five|six|\d+) (?:days?|weeks?|months?|years?)(?: time)?"
-    r"|for (?:the (?:last|past) )?(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\d+) (?:weeks?|months?|years?)(?= |$)"
-    r"|(?:since|from|starting|effective|by|until|on) (?:next |last |this )?(?:week|month|year|spring|summer|autumn|winter)"
-    r"|last (?:week|month|year|spring|summer|autumn|winter|\w+day|[A-Z]\w+)|next (?:week|month|year)|(?:a|one|two|three|\w+) (?:days?"
+    r"|for (?:the (?:last|past) )?(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\d+) (?:weeks?"
+    r"|months?|years?)(?= |$)"
+    r"|(?:since|from|starting|effective|by|until|on) (?:next |last |this )?(?:week|month|year|spring|summer"
+    r"|autumn|winter)"
+    r"|last (?:week|month|year|spring|summer|autumn|winter|\w+day|[A-Z]\w+)|next (?:week|month|year)|(?:a"
+    r"|one|two|three|\w+) (?:days?"
     r"|weeks?|months?|years?) ago"
-    r"|(?:this|last|next) (?:week|month|quarter|year|season|term|semester)|yesterday|today|these days|for now|for good|for the time being|so far|at last|again|too|as well|instead"
+    r"|(?:this|last|next) (?:week|month|quarter|year|season|term|semester)|yesterday|today|these days"
+    r"|for now|for good|for the time being|so far|at last|again|too|as well|instead"
     r"|anymore|any more"
     r"|any longer|nowadays|at the moment|because .*|since .*|with effect .*|permanently|now)$"
 )
@@ -126,6 +130,8 @@ def read_value(text: str) -> Value:
     text = without_times(text.strip().rstrip("."))
     found = read_quantities(text)
     words = tuple(word for word in tokens(text) if word not in _DROPPED and word.strip("'-.,"))
+    if words and text.endswith((" on", " in")):
+        words = (*words, text[-2:])  # "switched on" is not "switched off"
     words = words or tuple(word for word in tokens(text) if word.strip("'-.,"))
     words = tuple(word.removesuffix("'s") for word in words)
     stripped = words[1:] if len(words) > 1 and words[0] in _HEADS and _HEAD_FIRST.match(text) else words
@@ -239,7 +245,10 @@ def alternatives(left: Value, right: Value, *, choices: bool = True) -> bool:
     return same_group or (choices and category(one) is not None and category(one) == category(other))
 
 
+_ARTICLE = re.compile(r"^A\b|\ba\b(?!['’.])")  # "room A" is a name
+
+
 def text_key(text: str) -> str:
     """Return a name folded for comparison: no articles, no possessive, no case."""
-    folded = [word for word in tokens(fold(text)) if word not in {"the", "a", "an", "our", "my", "their"}]
+    folded = [word for word in tokens(fold(_ARTICLE.sub(" ", text))) if word not in {"the", "an", "our", "my", "their"}]
     return " ".join(word.removesuffix("'s") for word in folded).strip(" .,'\"“”")

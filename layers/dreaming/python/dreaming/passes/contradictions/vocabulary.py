@@ -154,7 +154,7 @@ cloud: aws, azure, gcp, google cloud, hetzner, digitalocean
 editor: vim, neovim, emacs, vscode, vs code, sublime text, intellij, pycharm, nano
 chat: slack, teams, microsoft teams, discord, mattermost, zulip, rocketchat
 tracker: jira, linear, asana, trello, github issues, youtrack
-ci: jenkins, github actions, gitlab ci, circleci, travis, teamcity, buildkite
+ci: jenkins, github actions, gitlab ci, circleci, travis, teamcity, buildkite, argo, argocd, argo cd, spinnaker, tekton
 diet: vegan, vegetarian, pescatarian, omnivore
 weather: sunny, rainy, cloudy, snowy
 shift: night shift, day shift, early shift, late shift, the night shift, the day shift
