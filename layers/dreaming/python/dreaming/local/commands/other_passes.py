@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -64,12 +65,12 @@ def drain_pass(session: Session, runtime: LocalRuntime, pass_name: str) -> PassD
     )
 
 
-def show_pass_drained(session: Session, drained: PassDrained) -> None:
-    """Print what a pass did; one that had nothing to do says nothing."""
+def show_pass_drained(session: Session, drained: PassDrained, *, told: Collection[str] = ()) -> None:
+    """Print what a pass did; one that had nothing to do says nothing. Reasons in `told` were printed before."""
     if drained.batches:
-        found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in drained.counts.items())
+        found = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in drained.counts.items())
         session.output.line(f"{drained.pass_name}: {found or 'nothing changed'}")
-    for reason in drained.held:
+    for reason in sorted(set(drained.held) - set(told)):
         session.output.line(f"Stopped: {drained.pass_name} {reason}", "yellow")
         session.output.line(f"  {remedy(session, reason)}")
     if drained.dead:

@@ -17,7 +17,7 @@ _REMEDIES = {
     "provider_misconfigured": "correct the model or its address (chat_… or embedding_…), see: {dream} settings",
     "budget_spent": "wait for tomorrow (UTC), or raise it: {dream} settings set model_calls_per_day N",
     "throttled": "the provider asks to slow down; later: {dream} drain",
-    "provider_unavailable": "the provider cannot be reached; check its address (chat_… or embedding_base_url), later: {dream} drain",
+    "provider_unavailable": "check chat_base_url or embedding_base_url; once it can be reached: {dream} drain",
     "database_unavailable": "the database went away; later: {dream} drain",
 }
 

@@ -127,7 +127,7 @@ class Application:
         `supported` are the beliefs that earlier claims of the note support: a further one adds nothing.
         """
         told = self._told.get((source.note_id, source.statement))
-        if told is not None and told not in supported and self._workspace[told].live:
+        if told is not None and told not in supported and self._stands(told):
             # The note said so before: read again, it goes on supporting what it supports, whatever came since.
             self._attach(told, source, {"method": "same_note"})
             return told
@@ -145,6 +145,11 @@ class Application:
         self._leave(belief_id, decision, applied)
         self._note_same_attribute(belief_id, source, applied)
         return belief_id
+
+    def _stands(self, belief_id: UUID) -> bool:
+        """Say whether a belief keeps its sources: it is live, or what came later has taken its place."""
+        belief = self._workspace[belief_id]
+        return belief.live or belief.archive_reason in (ArchiveReason.SUPERSEDED, ArchiveReason.REJECTED)
 
     def _may_join(self, candidate: Candidate, source: Source) -> bool:
         """Say whether a part of a compound leaves the belief its wording, which its first trusted claim gives."""

@@ -76,7 +76,8 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTION = re.compile(
-    r"^(?:please\b|always\b|never\b|do not\b|don't\b|remember (?:to|that)\b|make sure\b|be sure\b|ensure (?:that|to)\b"
+    r"^(?:please\b|always\b|never\b|do not\b|don't\b|remember(?: (?:to|that|this|always|forever)\b|:)"
+    r"|make sure\b|be sure\b|ensure (?:that|to)\b"
     r"|(?:you|one)(?: \w+)? (?:must|should|shall|need to|have to|are to|may not|can)\b|you are\b|you will\b"
     r"|(?:ignore|disregard|forget|override|obey|pretend|reveal|send|forward|reply|respond|execute)\b"
     r" (?!is\b|was\b|are\b|of\b)"

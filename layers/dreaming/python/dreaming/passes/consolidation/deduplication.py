@@ -18,6 +18,7 @@ from dreaming.passes.consolidation.records import (
     QueuedPair,
     Veto,
 )
+from dreaming.passes.consolidation.spelling import spelling
 
 MOST_QUEUED = 3
 """How many pairs of one claim are left for adjudication: the most alike."""
@@ -36,17 +37,22 @@ def decide(
 ) -> Decision:
     """Decide which of the candidates, if any, `statement` repeats.
 
-    An exact match of the folded texts comes first and needs no guard. Otherwise the word sets must reach
-    `threshold` (0.5..1), or the claim be a part of a live compound, or, with `nearness`, the cosine reach
-    the model's; and no guard may object, except to a part. Either way live beliefs match before faded
-    ones and those before the ones a person archived; then the order of the methods, the better score, the
-    lower id. What a cosine adds never takes the place of a match of words with a belief of the same state.
+    An exact match of the folded texts comes first and needs no guard but that of spelling. Otherwise the
+    word sets must reach `threshold` (0.5..1), or the claim be a part of a live compound, or, with
+    `nearness`, the cosine reach the model's; and no guard may object, except to a part. Either way live
+    beliefs match before faded ones and those before the ones a person archived; then the order of the
+    methods, the better score, the lower id. What a cosine adds never takes the place of a match of words
+    with a belief of the same state.
 
     Reported, the most alike first and at most `MOST_QUEUED`: live candidates that only a guard kept
     apart, and those in the grey band of the cosine.
     """
     folded = fold(statement)
-    exact = [candidate for candidate in candidates if fold(candidate.statement) == folded]
+    exact = [
+        candidate
+        for candidate in candidates
+        if fold(candidate.statement) == folded and spelling(statement, candidate.statement) is None
+    ]
     if exact and folded:
         return Decision(Match(min(exact, key=_place), Method.EXACT, Likeness(1.0)), ())
     compared = [(candidate, like(statement, candidate.statement, nearness)) for candidate in candidates]

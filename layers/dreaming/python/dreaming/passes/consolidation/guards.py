@@ -19,6 +19,7 @@ from dreaming.passes.consolidation import contrasts, remainder
 from dreaming.passes.consolidation.contrasts import only_words, shown
 from dreaming.passes.consolidation.quantities import Moment, Number, Quantities, read_quantities
 from dreaming.passes.consolidation.records import Veto
+from dreaming.passes.consolidation.spelling import spelling
 from dreaming.passes.consolidation.wording import Name, Wording, read_wording, stem
 
 
@@ -186,5 +187,6 @@ DEFAULT_GUARDS: tuple[Guard, ...] = (
     _Rule("substitution", contrasts.substitution),
     _Rule("content", remainder.content),
     _Rule("arrangement", remainder.arrangement),
+    _Rule("spelling", spelling),
 )
 """Every guard, in the order in which they are asked."""

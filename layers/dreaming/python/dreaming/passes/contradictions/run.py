@@ -133,7 +133,9 @@ class Contradictions:
                 new_id=self.new_id,
                 run_id=lease.run_id,
             )
-            remaining = bool(self._focus(tx, lease, settings, now, has_judge=look.has_judge and judged.hold is None))
+            # Open pairs that nobody asks about any more would keep the run going for ever.
+            judging = look.has_judge and judged.hold is None and judged.calls > 0
+            remaining = bool(self._focus(tx, lease, settings, now, has_judge=judging))
             passes_store.set_due(tx, slice_id, PASS_NAME, self._next(tx, slice_id, look, now, remaining=remaining))
             outcome = BatchOutcome(
                 progressed=bool(look.focus),
