@@ -43,6 +43,10 @@ test: lint ## Check style, types and architecture, then run all tests (the stack
 stack-test: layers cdk ## Deploy the stack to an emulator of AWS, drain slices through it, take it down
 	@$(RUN) pytest tests/stack $(ARGS)
 
+.PHONY: browser-test
+browser-test: setup ## Drive the page with the Chromium of this machine, or DREAMING_TEST_CHROMIUM=/path; takes minutes
+	@DREAMING_TEST_CHROMIUM=$${DREAMING_TEST_CHROMIUM:-found} $(RUN) pytest tests/browser $(ARGS)
+
 .PHONY: faults
 faults: setup ## Fail and kill every pass at each of its points; takes about half an hour
 	@DREAMING_FAULT_STRIDE=1 $(RUN) pytest tests/faults/test_every_point.py $(ARGS)

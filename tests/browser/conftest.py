@@ -1,7 +1,7 @@
 """A real browser before the real page: the API's handler behind the local server, over a month that was lived.
 
-The browser is Debian's Chromium, or the one that DREAMING_TEST_CHROMIUM names; without one these tests
-are skipped, since no package that a test run installs brings a browser.
+`make browser-test` drives Debian's Chromium, or the one that DREAMING_TEST_CHROMIUM names. Otherwise these
+tests are skipped, since no package that a test run installs brings a browser.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ expect.set_options(timeout=WITHIN)
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A headless browser; each test has contexts of its own in it."""
-    program = os.environ.get("DREAMING_TEST_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    asked = os.environ.get("DREAMING_TEST_CHROMIUM")
+    if not asked:
+        pytest.skip("`make browser-test` drives a browser; it names the program in DREAMING_TEST_CHROMIUM")
+    program = next(filter(None, map(shutil.which, NAMES)), None) if asked == "found" else asked
     if program is None:
         pytest.skip("there is no Chromium here: apt-get install chromium, or name one in DREAMING_TEST_CHROMIUM")
     with sync_playwright() as playwright:

@@ -1,7 +1,7 @@
 """Each pass fails and dies at each of its points, once; what it was to do is done in the end, once.
 
 `make faults` tries all points. The usual run tries all but the plain statements, of which it takes
-every fifth.
+every fortieth.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dreaming.database import Database
 from tests.fault_points import Killed, Points, Way
 from tests.fault_scenarios import SCENARIOS, Ground, Run, start
 
-STRIDE = int(os.environ.get("DREAMING_FAULT_STRIDE", "5"))
+STRIDE = int(os.environ.get("DREAMING_FAULT_STRIDE", "40"))
 
 
 @pytest.fixture

@@ -17,9 +17,7 @@ ON = {"DREAMING_CONVERSATION_MEMORY": "true"}
 def files(dream: Dream) -> Path:
     folder = dream.home.parent / "talks"
     folder.mkdir()
-    (folder / "2026-05-04 roof.txt").write_text(
-        "Ana: The roof leaks above the kitchen.\nHelper: I call a roofer.\n"
-    )
+    (folder / "2026-05-04 roof.txt").write_text("Ana: The roof leaks above the kitchen.\nHelper: I call a roofer.\n")
     (folder / "boat.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ben>The boat needs paint.\n")
     rows = [
         {"id": "chat-1", "messages": [{"role": "user", "content": "my key is sk-TEST1234567890abcdef"}]},

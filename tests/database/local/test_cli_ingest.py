@@ -36,7 +36,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_a_history_comes_in_once(dream: Dream, repository: Path) -> None:
     first = dream.json("ingest", "git", str(repository))
-    assert first["counts"] == {"created": 2, "edited": 0, "reinstated": 0, "unchanged": 0, "skipped": 0}
+    assert first["counts"] == {"created": 2, "edited": 0, "reinstated": 0, "unchanged": 0, "erased": 0, "skipped": 0}
     commit(repository, "Add a button")
     second = dream.json("ingest", "git", str(repository))
     assert (second["counts"]["created"], second["counts"]["unchanged"]) == (1, 2)
@@ -167,7 +167,7 @@ def test_only_what_is_new_is_read_and_a_full_reading_is_still_possible(dream: Dr
     with file.open("a") as more:
         more.write(row(2) + "\n")
     found = dream.json(*ingest, "--incremental")
-    assert found["counts"] == {"created": 1, "edited": 0, "reinstated": 0, "unchanged": 0, "skipped": 0}
+    assert found["counts"] == {"created": 1, "edited": 0, "reinstated": 0, "unchanged": 0, "erased": 0, "skipped": 0}
     assert sum(dream.json(*ingest, "--incremental")["counts"].values()) == 0
     whole = dream.json(*ingest)["counts"]
     assert (whole["created"], whole["unchanged"], whole["skipped"]) == (0, 2, 1)

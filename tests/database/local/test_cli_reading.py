@@ -83,8 +83,9 @@ def test_beliefs_come_with_the_surest_first_and_their_quotes(read: Dream) -> Non
     ("arguments", "expected"),
     [
         (("LEASE", "office"), 1),
-        (("lease", "meetings"), 0),
-        (("contr",), 2),
+        (("lease", "meetings"), 2),
+        (("controllers",), 2),
+        (("zeppelin",), 0),
         (("--kind", "preference"), 1),
         (("--min-confidence", "0.6"), 3),
         (("--archived",), 0),
@@ -145,8 +146,7 @@ def test_why_shows_the_quote_in_its_context_and_the_sum(read: Dream) -> None:
 
 def test_why_shows_what_may_contradict(read: Dream) -> None:
     beliefs = ids(read)
-    found = read.json("why", beliefs["A controller costs 89 euros."])["conflicts"]
-    assert [one["other_id"] for one in found] == [beliefs["A controller costs 99 euros."]]
+    # What the contradictions pass has decided or left to a person stands in the line of succession.
     assert "A controller costs 99 euros." in read("why", beliefs["A controller costs 89 euros."]).stdout
 
 
