@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dreaming.errors import InvalidInput
-from dreaming.local.home import deployment_environment, home_folder, keep_variable
+from dreaming.local.home import DeploymentEnvironment, deployment_environment, home_folder, keep_variable
 
 
 def test_a_kept_variable_is_read_again_and_the_process_wins(tmp_path: Path) -> None:
@@ -42,3 +42,15 @@ def test_a_new_home_is_its_owners_alone(tmp_path: Path) -> None:
 def test_the_home_folder_is_named_by_variable_or_by_xdg(tmp_path: Path) -> None:
     assert home_folder({"DREAMING_HOME": str(tmp_path)}) == tmp_path
     assert home_folder({"XDG_DATA_HOME": str(tmp_path)}) == tmp_path / "dreaming"
+
+
+def test_a_process_that_lives_long_sees_what_is_changed_meanwhile(tmp_path: Path) -> None:
+    environment = DeploymentEnvironment(tmp_path, {"DREAMING_OWN": "1"})
+    assert dict(environment) == {"DREAMING_OWN": "1"}
+    keep_variable(tmp_path, "DREAMING_ENABLED", "true")
+    assert environment["DREAMING_ENABLED"] == "true"
+    keep_variable(tmp_path, "DREAMING_ENABLED", "false")
+    keep_variable(tmp_path, "DREAMING_OWN", "2")
+    assert dict(environment) == {"DREAMING_ENABLED": "false", "DREAMING_OWN": "1"}
+    keep_variable(tmp_path, "DREAMING_ENABLED", None)
+    assert "DREAMING_ENABLED" not in environment

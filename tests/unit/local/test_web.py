@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -89,6 +90,27 @@ def test_a_body_reaches_the_function_and_one_too_large_does_not(api: LocalApi, r
     assert connection.getresponse().status == 413
     connection.close()
     assert len(recorder.events) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /health HTTP/1.1\r\nHost: [::bad\r\n", 400),
+        (b"GET http://[bad HTTP/1.1\r\nHost: 127.0.0.1\r\n", 400),
+        (b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \xb2\r\n", 411),
+        (b"POST /health HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n", 411),
+    ],
+)
+def test_what_is_no_proper_request_is_refused(api: LocalApi, recorder: Recorder, head: bytes, status: int) -> None:
+    with socket.create_connection(("127.0.0.1", api.port), timeout=10) as connection:
+        connection.sendall(head + b"\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 %d " % status)
+    assert recorder.events == []
+
+
+def test_a_body_that_is_no_utf_8_is_refused(api: LocalApi, recorder: Recorder) -> None:
+    assert httpx.post(f"{api.url}/brain/notes", headers=TOKEN, content=b"\xff").status_code == 415
+    assert recorder.events == []
 
 
 def test_requests_at_once_reach_the_function_one_by_one(api: LocalApi, recorder: Recorder) -> None:

@@ -61,7 +61,7 @@ class Caller:
     @property
     def actor(self) -> str:
         """Who is named in the audit of changes."""
-        return f"api:{self.tenant.user_id or 'aws'}"
+        return "api" if self.tenant.user_id is None else f"api:{self.tenant.user_id}"
 
     @property
     def reader(self) -> Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dreaming.errors import InvalidInput
@@ -34,6 +34,47 @@ def deployment_environment(home: Path, environment: Mapping[str, str]) -> dict[s
     return {**_read(home / ENVIRONMENT_FILE), **environment}
 
 
+class DeploymentEnvironment(Mapping[str, str]):
+    """The same variables for a process that lives long: what `dream settings` changes meanwhile is seen.
+
+    A file that cannot be read any more raises `InvalidInput` at the next look, as at the first.
+    """
+
+    def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
+        """Read the home folder's file now, and again whenever it has changed."""
+        self._home = home
+        self._own = dict(environment)
+        self._stamp = self._look()
+        self._values = deployment_environment(home, self._own)
+
+    def __getitem__(self, name: str) -> str:
+        """Return a variable."""
+        return self._current()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._current())
+
+    def __len__(self) -> int:
+        """Count the variables."""
+        return len(self._current())
+
+    def _current(self) -> dict[str, str]:
+        stamp = self._look()
+        if stamp != self._stamp:
+            self._values = deployment_environment(self._home, self._own)
+            self._stamp = stamp
+        return self._values
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            found = (self._home / ENVIRONMENT_FILE).stat()
+        except FileNotFoundError:
+            return None
+        # A changed file is a new one that took the old one's place.
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def keep_variable(home: Path, name: str, value: str | None) -> None:
     """Keep a variable in the home folder, or forget it when `value` is None."""
     if value is not None and len(value.splitlines()) > 1:
@@ -44,6 +85,7 @@ def keep_variable(home: Path, name: str, value: str | None) -> None:
         kept[name] = value
     make_home(home)
     fresh = home / f"{ENVIRONMENT_FILE}.{os.getpid()}"
+    fresh.touch(mode=0o600)
     fresh.write_text("".join(f"{key}={kept[key]}\n" for key in sorted(kept)), encoding="utf-8")
     fresh.replace(home / ENVIRONMENT_FILE)
 

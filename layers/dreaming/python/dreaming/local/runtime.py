@@ -17,7 +17,7 @@ from dreaming.errors import DatabaseUnavailable
 from dreaming.identifiers import NewId, uuid7
 from dreaming.lambdas.wiring import DATABASE_URL, Resources, engine, install
 from dreaming.local.functions import Function, failed_items, queue_event, schedule_event
-from dreaming.local.home import deployment_environment, make_home
+from dreaming.local.home import DeploymentEnvironment, make_home
 from dreaming.local.presence import Presence
 from dreaming.local.queue import LocalQueue, Received
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
@@ -89,7 +89,7 @@ class LocalRuntime:
         from time import sleep
 
         make_home(home)
-        variables = deployment_environment(home, environment)
+        variables = DeploymentEnvironment(home, environment)
         own = variables.get(DATABASE_URL)
         url = own or _embedded(home, keep=keep_database)
         migrate(url)

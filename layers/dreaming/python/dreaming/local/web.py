@@ -154,18 +154,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        path = urlsplit(self.path).path
-        length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+        if unreadable := _unreadable(headers):
+            # Where this body ends is not looked for, so what follows it is no request.
             self.close_connection = True
-            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        body = self.rfile.read(int(length)).decode("utf-8", "replace")
-        # A page of another site whose name was pointed here must not read anything.
-        if urlsplit(f"//{headers.get('host', '')}").hostname not in {ADDRESS, "localhost"}:
-            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
+            return self._refuse(unreadable)
+        content = self.rfile.read(int(headers.get("content-length", "0")))
         verified = self.gateway.is_verified(headers)
-        if not verified and path not in _OPEN_PATHS:
-            return self._refuse(HTTPStatus.UNAUTHORIZED)
+        if refused := _refused(self.path, headers, verified=verified):
+            return self._refuse(refused)
+        try:
+            body = content.decode("utf-8")
+        except UnicodeDecodeError:
+            return self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         answer = self.gateway.answer(self.command, self.path, headers, body, verified=verified)
         return self._send(answer["statusCode"], dict(answer.get("headers") or {}), str(answer.get("body") or ""))
 
@@ -187,6 +187,27 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(encoded)
+
+
+def _unreadable(headers: Mapping[str, str]) -> HTTPStatus | None:
+    """Return why a request's body is not read, if it is not."""
+    length = headers.get("content-length", "0")
+    if "transfer-encoding" in headers or not (length.isascii() and length.isdigit()):
+        return HTTPStatus.LENGTH_REQUIRED
+    return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if int(length) > MAX_BODY_BYTES else None
+
+
+def _refused(target: str, headers: Mapping[str, str], *, verified: bool) -> HTTPStatus | None:
+    """Return why a request does not reach the function, if it does not."""
+    try:
+        path = urlsplit(target).path
+        host = urlsplit(f"//{headers.get('host', '')}").hostname
+    except ValueError:
+        return HTTPStatus.BAD_REQUEST
+    # A page of another site whose name was pointed here must not read anything.
+    if host not in {ADDRESS, "localhost"}:
+        return HTTPStatus.MISDIRECTED_REQUEST
+    return None if verified or path in _OPEN_PATHS else HTTPStatus.UNAUTHORIZED
 
 
 def _event(method: str, target: str, headers: Mapping[str, str], body: str, request_id: str) -> dict[str, Any]:
