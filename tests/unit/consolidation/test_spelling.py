@@ -26,6 +26,7 @@ SAME = [
     ("The `main` branch is protected.", "The main branch is protected."),
     ("The API answers in JSON.", "The api answers in json."),
     ("He calls it “final”.", "He calls it final."),
+    ("THE DOOR OF THE SHED IS ON IT.", "The door of the shed is on it."),
     ("The well-known door is green.", "The wellknown door is green."),
 ]
 

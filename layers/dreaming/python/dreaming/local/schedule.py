@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -46,13 +47,13 @@ def main(home: Path, seconds: float, parent: int) -> None:
     stopping = threading.Event()
 
     def stop(_number: int, _frame: object) -> None:
-        if stopping.is_set():
-            raise KeyboardInterrupt
+        # What is under way is taken up by the next process; a message goes back at once.
         stopping.set()
+        raise KeyboardInterrupt
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    with LocalRuntime.open(home, os.environ) as runtime:
+    with suppress(KeyboardInterrupt), LocalRuntime.open(home, os.environ) as runtime:
         keep_going(
             runtime,
             seconds=seconds,

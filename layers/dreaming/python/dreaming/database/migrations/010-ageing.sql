@@ -9,8 +9,14 @@ create function half_life_of(decay_class text, slow_half_life float8, fast_half_
 -- about 1,074. `date_part`, not `extract`, whose numeric result would cost more than all the rest.
 create function aged(confidence float8, confirmed_at timestamptz, half_life float8, at timestamptz)
     returns float8 language sql immutable parallel safe
-    return confidence * case when half_life is null then 1::float8 else
-        power(0.5::float8, least(greatest(date_part('epoch', at - confirmed_at) / half_life, 0), 1000)) end;
+    return case
+        when half_life is null then confidence
+        -- A product that underflows is an error here, and nothing elsewhere.
+        when confidence < 1e-20 and (confidence <= 0 or ln(confidence) <
+            least(greatest(date_part('epoch', at - confirmed_at) / half_life, 0), 1000) * ln(2::float8) - 700)
+            then 0::float8
+        else confidence *
+            power(0.5::float8, least(greatest(date_part('epoch', at - confirmed_at) / half_life, 0), 1000)) end;
 
 -- As `dreaming.beliefs.rules.fades_at`: when `aged` reaches the threshold; at the latest in 9999.
 create function fading_moment(confidence float8, confirmed_at timestamptz, half_life float8, threshold float8)

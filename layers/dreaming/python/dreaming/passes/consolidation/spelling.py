@@ -66,6 +66,9 @@ def spelling(left: str, right: str) -> tuple[str, str] | None:
         return ("?", "") if _asks(left) else ("", "?")
     if len(of_left) != len(of_right):
         return None
+    if left.isupper() or right.isupper():
+        # Capitals throughout tell words from no others.
+        of_left, of_right = [word.casefold() for word in of_left], [word.casefold() for word in of_right]
     for place, (one, other) in enumerate(zip(of_left, of_right, strict=True)):
         bare, other_bare = _bare(one), _bare(other)
         if bare != other_bare and _letters(bare) == _letters(other_bare) and not _is_habit(bare, other_bare, place):
