@@ -130,6 +130,6 @@ def test_words_alone_reach_the_goals_on_meetings() -> None:
     ways: Any = [way for way in WAYS if way.name in {"summary", "words"}]
     found = measure([together], ways, None, lexical_weight=1.0)
     whole, bounded = found["words", "all", "summary"], found["summary", "all", "summary"]
-    assert whole.queries == 1_576
+    assert whole.queries > 1_000
     assert whole.among / whole.queries >= 0.87
     assert bounded.among / bounded.queries >= 0.70
