@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from dreaming.errors import DreamingError
 from dreaming.local.runtime import LocalRuntime
@@ -44,20 +43,19 @@ def keep_going(
 
 def main(home: Path, seconds: float, parent: int) -> None:
     """Keep the passes of an installation going until asked to end, or until the process `parent` is gone."""
-    stopping = threading.Event()
-
-    def stop(_number: int, _frame: object) -> None:
-        # What is under way is taken up by the next process; a message goes back at once.
-        stopping.set()
-        raise KeyboardInterrupt
-
+    # What is under way is taken up by the next process; a message goes back at once.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+        signal.signal(number, signal.default_int_handler)
+
+    def is_wanted(wait: float) -> bool:
+        sleep(wait)
+        return os.getppid() == parent
+
     with suppress(KeyboardInterrupt), LocalRuntime.open(home, os.environ) as runtime:
         keep_going(
             runtime,
             seconds=seconds,
-            is_wanted=lambda wait: not stopping.wait(wait) and os.getppid() == parent,
+            is_wanted=is_wanted,
             report=lambda line: sys.stderr.write(f"{line}\n"),
         )
 

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dreaming.beliefs.vectors.rules import written
 from dreaming.database import Transaction
@@ -248,14 +247,6 @@ def delete_conversations(tx: Transaction, slice_id: int, document_ids: Sequence[
     return tx.execute(
         "delete from conversations where slice_id = %s and document_id = any(%s)", (slice_id, list(document_ids))
     ).rowcount
-
-
-def read_vector(tx: Transaction, slice_id: int, document_id: int) -> NDArray[np.float32] | None:
-    """Return a conversation's vector as it is stored."""
-    row = tx.execute(
-        "select vector::real[] from conversations where slice_id = %s and document_id = %s", (slice_id, document_id)
-    ).fetchone()
-    return None if row is None or row[0] is None else np.array(row[0], dtype=np.float32)
 
 
 _MAY_BE_EMBEDDED = "e.embedding_consent and not 'conversation' = any(e.embedding_excluded_sources)"

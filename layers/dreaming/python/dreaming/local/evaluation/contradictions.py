@@ -15,7 +15,7 @@ from dreaming.database import Database
 from dreaming.database.migration import migrate
 from dreaming.identifiers import uuid7
 from dreaming.local.evaluation.records import Figure
-from dreaming.local.evaluation.stories import Expected, Row, Story
+from dreaming.local.evaluation.stories import Row, Story
 from dreaming.local.evaluation.story_models import StoryModel
 from dreaming.local.evaluation.story_outcomes import Held, check, read_outcome
 from dreaming.models.protocols import ChatModel
@@ -166,11 +166,6 @@ def _figures(prefix: str, stories: Sequence[Told], *, with_goals: bool) -> dict[
 def _share(found: Iterable[bool]) -> float:
     every = list(found)
     return 100.0 * sum(every) / len(every) if every else 0.0
-
-
-def expectations(story: Story) -> dict[str, tuple[Expected, ...]]:
-    """Return what a story expects, by role."""
-    return {role: getattr(story.expect, role) for role in ("current", "past", "rejected", "review", "kept")}
 
 
 def details(stories: Sequence[Story]) -> dict[str, Any]:
