@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from dreaming.errors import Misconfigured
-from dreaming.local.postgres import EmbeddedPostgres, _pid_file, ensure_running, stop_running
+from dreaming.local.postgres import EmbeddedPostgres, _pid_file, ensure_running
 from dreaming.local.postgres_programs import SystemUser, can_enter, is_postgres, packaged_folder, programs_of
 
 PROGRAM = """
@@ -108,7 +108,7 @@ def test_a_server_to_be_kept_outlives_the_process_that_started_it(state: Path) -
     url, _ = process.communicate()
     assert process.returncode == 0
     assert answer(url.strip()) == ("dreaming",)
-    stop_running(state)
+    EmbeddedPostgres(state).stop()
     with pytest.raises(psycopg.OperationalError):
         answer(url.strip())
 

@@ -13,7 +13,7 @@ import pytest
 
 from dreaming.errors import DatabaseUnavailable
 from dreaming.local.functions import Function
-from dreaming.local.postgres import stop_running
+from dreaming.local.postgres import EmbeddedPostgres
 from dreaming.local.runtime import LocalRuntime
 from dreaming.notes.records import SliceKey
 from dreaming.notes.service import ingest
@@ -129,11 +129,11 @@ def test_a_drain_whose_database_is_gone_ends_and_the_next_one_goes_on(
                 change_consent(tx, KEY.org_id, name, True, actor="test", now=datetime.now(UTC))
         bring_in(runtime, 3)
         runtime.tick()
-        stop_running(home)
+        EmbeddedPostgres(home).stop()
         with pytest.raises(DatabaseUnavailable):
             runtime.drain()
         assert runtime.queue("consolidation").counts().visible == 1
     with LocalRuntime.open(home, environment) as runtime:
         runtime.drain()
         assert waiting(runtime) == 0
-    stop_running(home)
+    EmbeddedPostgres(home).stop()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreaming.errors import InvalidInput, MissingKey, Throttled
-from dreaming.models.keys import EnvironmentKeys, KeyResolver, KeySources, SecretKey, variable_part
+from dreaming.errors import InvalidInput, MissingKey
+from dreaming.models.keys import EnvironmentKeys, KeyResolver, SecretKey, variable_part
 
 
 class CountingSource:
@@ -69,24 +69,6 @@ def test_an_anthropic_key_has_its_usual_name_too() -> None:
     assert keys.read("acme", "anthropic") == "ordinary"
     with pytest.raises(MissingKey, match="set DREAMING_KEY_ANTHROPIC or ANTHROPIC_API_KEY, in the environment or"):
         KeyResolver(EnvironmentKeys({}), clock=Clock()).require("acme", "anthropic")
-
-
-def test_the_first_source_that_has_the_key_gives_it_and_the_rest_are_not_asked() -> None:
-    first, second = CountingSource(), CountingSource()
-    first.keys = {("a", "openai"): "one"}
-    second.keys = {("a", "openai"): "two", ("b", "openai"): "three"}
-    sources = KeySources([first, second])
-    assert [sources.read(org, "openai") for org in "abc"] == ["one", "three", None]
-    assert (first.reads, second.reads) == (3, 2)
-
-
-def test_an_outage_of_one_source_never_swaps_the_key_for_that_of_the_next() -> None:
-    class Down:
-        def read(self, org_id: str, provider: str) -> str | None:
-            raise Throttled("down")
-
-    with pytest.raises(Throttled):
-        KeySources([Down(), EnvironmentKeys({"OPENAI_API_KEY": "k"})]).read("a", "openai")
 
 
 def test_a_blank_variable_is_no_key() -> None:

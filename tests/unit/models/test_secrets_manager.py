@@ -9,7 +9,7 @@ from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
 from dreaming.errors import DreamingError, MissingKey, ProviderMisconfigured, ProviderUnavailable, Throttled
 from dreaming.models import aws
-from dreaming.models.keys import EnvironmentKeys, KeyResolver, KeySources
+from dreaming.models.keys import KeyResolver
 from dreaming.models.secrets_manager import SecretsManagerKeys
 from tests.aws_exchange import Answer, Exchange, take_on_credentials
 
@@ -117,7 +117,7 @@ def test_without_credentials_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_key_reaches_no_log_and_no_repr(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     keys, _ = keys_in([secret(json.dumps({"ANTHROPIC_API_KEY": KEY}))])
-    resolver = KeyResolver(KeySources([keys, EnvironmentKeys({})]), clock=Clock())
+    resolver = KeyResolver(keys, clock=Clock())
     assert resolver.require("acme", "anthropic").reveal() == KEY
     assert KEY not in caplog.text
     assert KEY not in f"{keys!r}"

@@ -221,12 +221,6 @@ def ensure_running(state_folder: Path, *, keep: bool = True) -> str:
     return url
 
 
-def stop_running(state_folder: Path) -> None:
-    """Stop the state folder's server if it runs, also one that was to be kept."""
-    EmbeddedPostgres(state_folder).stop()
-    (state_folder.absolute() / "postgres.kept").unlink(missing_ok=True)
-
-
 def _probe(programs: Programs, template: Path, wait_seconds: float) -> None:
     log = template / "server.log"
     port = _start(programs, template / "data", log, wait_seconds, _FAST_NOT_DURABLE)

@@ -7,17 +7,16 @@ From the environment, the first that is set:
     OPENAI_API_KEY                   the usual name, for provider `openai` only
     ANTHROPIC_API_KEY                the usual name, for provider `anthropic` only
 
-`dreaming.models.secrets_manager` reads the same names from a secret, and `KeySources` asks one source
-after another. Provider `compatible` stands for any other OpenAI-compatible server, so that an OpenAI
-key is never sent to somebody else's address. Bedrock needs no key: it takes the AWS credentials of the
-process.
+`dreaming.models.secrets_manager` reads the same names from a secret. Provider `compatible` stands for any
+other OpenAI-compatible server, so that an OpenAI key is never sent to somebody else's address. Bedrock
+needs no key: it takes the AWS credentials of the process.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NoReturn, Protocol
 
 from dreaming.errors import InvalidInput, MissingKey
@@ -86,23 +85,6 @@ class EnvironmentKeys:
         """Return the first variable that is set and not blank."""
         values = (self._environment.get(name, "").strip() for name in variable_names(org_id, provider))
         return next((value for value in values if value), None)
-
-
-class KeySources:
-    """Several sources as one: the first that has the key gives it.
-
-    A source that is down is an error even if a later one has a key, so that an outage never swaps an
-    organization's own key for the deployment's.
-    """
-
-    def __init__(self, sources: Sequence[KeySource]) -> None:
-        """Take the sources in the order in which they are asked."""
-        self._sources = tuple(sources)
-
-    def read(self, org_id: str, provider: str) -> str | None:
-        """Return the first key found; raises `Hold` when a source on the way to it is down."""
-        found = (source.read(org_id, provider) for source in self._sources)
-        return next((text for text in found if text is not None), None)
 
 
 class KeyResolver:

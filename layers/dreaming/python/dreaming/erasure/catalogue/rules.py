@@ -29,10 +29,5 @@ def of_organizations(catalogue: Catalogue) -> list[str]:
     return [name for name in children_first(catalogue) if name != "slices" and _column(catalogue, name) == "org_id"]
 
 
-def of_nobody(catalogue: Catalogue) -> list[str]:
-    """Return the tables that no tenant's erasure would reach; there must be none."""
-    return [name for name in catalogue.tables if _column(catalogue, name) is None]
-
-
 def _column(catalogue: Catalogue, name: str) -> str | None:
     return catalogue.tables[name].tenant_column
