@@ -188,3 +188,29 @@ def test_no_guard_objects_to_a_statement_and_itself(statement: str) -> None:
 
 def test_without_guards_nothing_is_vetoed() -> None:
     assert veto("It is 3", "It is 4", ()) is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "会議は{}時に始まります。",
+        "会议在{}点开始。",
+        "它有{}GB内存。",
+        "第{}章が好きです。",
+        "회의는 {}시에 시작합니다.",
+        "ร้านเปิด{}โมงเช้า",
+        "Toplantı saat {}'te başlıyor.",
+        "Встреча в {}-м кабинете.",
+        "Die {}er Gruppe singt.",
+        "The build is {}x faster.",
+        "It grew {}-fold.",
+        "In Q{} we ship.",
+        "Room {}B is free.",
+        "It needs CO{} and 2**{} rows.",
+        "The area is {}².",
+    ],
+)
+def test_a_digit_counts_wherever_it_stands(statement: str) -> None:
+    three, four = statement.replace("{}", "3"), statement.replace("{}", "4")
+    assert veto(three, four) is not None
+    assert veto(three, three) is None

@@ -63,6 +63,9 @@ _quantities = lru_cache(maxsize=4096)(read_quantities)
 
 def _numbers(left: str, right: str) -> tuple[str, str] | None:
     """Numbers must be the same, with the same units; a weak one counts only against another number."""
+    unread_left, unread_right = _quantities(left).unread, _quantities(right).unread
+    if unread_left != unread_right:
+        return shown(unread_left), shown(unread_right)
     of_left, of_right = _quantities(left).numbers, _quantities(right).numbers
     lacking_right = [number for number in of_left if not any(_same_number(number, other) for other in of_right)]
     lacking_left = [number for number in of_right if not any(_same_number(number, other) for other in of_left)]

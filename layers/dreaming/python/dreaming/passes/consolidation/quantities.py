@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Generic, TypeVar
 
+from dreaming.beliefs.words import UNSPACED
 from dreaming.passes.consolidation.lexicon import (
     MONTHS,
     NUMBER_WORDS,
@@ -58,8 +59,8 @@ class Moment(Generic[Reading]):
 class Quantities:
     """Everything of a text that counts or dates; `times` read as minutes of the day, weekdays as 1..7.
 
-    `weekday_order` are the weekdays as they stand in the text. `rest` is the text with a 0 for each of
-    these, weak numbers excepted, every other character in its place.
+    `weekday_order` are the weekdays as they stand in the text; `unread` its other digits, sorted. `rest` is
+    the text with a 0 for each of these, weak numbers excepted, every other character in its place.
     """
 
     numbers: tuple[Number, ...]
@@ -67,6 +68,7 @@ class Quantities:
     times: tuple[Moment[int], ...]
     weekdays: frozenset[int]
     weekday_order: tuple[int, ...] = ()
+    unread: tuple[str, ...] = ()
     rest: str = field(default="", compare=False)
 
 
@@ -160,9 +162,12 @@ def read_quantities(text: str) -> Quantities:
     for number in numbers:
         if not number.weak:
             rest = rest[: number.place] + _BLANK.ljust(len(number.text)) + rest[number.place + len(number.text) :]
-    return Quantities(numbers, _in_order(dates), _in_order(times), frozenset(days), days, rest.replace(_BLANK, "0"))
+    unread = tuple(sorted(_DIGITS.findall(rest)))
+    rest = rest.replace(_BLANK, "0")
+    return Quantities(numbers, _in_order(dates), _in_order(times), frozenset(days), days, unread, rest)
 
 
+_DIGITS = re.compile(r"\d+")
 _BLANK = "\x1f"  # no part of any pattern, and as long as what it replaces is cut to
 
 
@@ -260,14 +265,16 @@ def _time(match: re.Match[str]) -> Moment[int] | None:
 
 _UNIT_WORD = _any_of(unit for unit in UNITS if unit[0].isalpha() and "/" not in unit)
 _SIGN_OF_MONEY = "$€£¥₹"
+_UNSPACED = f"{UNSPACED}\uac00-\ud7a3"  # Korean has spaces, but writes its counters and particles on to a number
+_SPACED = rf"[^\W{_UNSPACED}]"
 _NUMBER = re.compile(
     rf"""
-    (?<![\w.])(?<![^\W\d_][-/])(?P<money>[{_SIGN_OF_MONEY}])?\s?(?P<sign>(?<![\d)\]])[-+])?(?P<money2>[{_SIGN_OF_MONEY}])?
+    (?<!{_SPACED})(?<!\.)(?<![^\W\d_][-/])(?P<money>[{_SIGN_OF_MONEY}])?\s?(?P<sign>(?<![\d)\]])[-+])?(?P<money2>[{_SIGN_OF_MONEY}])?
     (?P<body>\d{{1,3}}(?:[ ']\d{{3}})+(?!\d)|\d+(?:[.,]\d+)*)
     (?P<ordinal>(?:st|nd|rd|th)\b)?
     (?:\s?(?P<scale>(?:{_any_of(SCALES)})\b))?
     (?:[\s-]?(?P<unit>%|‰|€|\$|£|°[CF]?|km/h|(?:{_UNIT_WORD})\b))?
-    (?![^\W\d_])
+    (?![^\W\d_{_UNSPACED}])
     """,
     re.VERBOSE | re.IGNORECASE,
 )
