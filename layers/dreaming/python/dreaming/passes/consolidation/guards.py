@@ -63,9 +63,6 @@ _quantities = lru_cache(maxsize=4096)(read_quantities)
 
 def _numbers(left: str, right: str) -> tuple[str, str] | None:
     """Numbers must be the same, with the same units; a weak one counts only against another number."""
-    unread_left, unread_right = _quantities(left).unread, _quantities(right).unread
-    if unread_left != unread_right:
-        return shown(unread_left), shown(unread_right)
     of_left, of_right = _quantities(left).numbers, _quantities(right).numbers
     lacking_right = [number for number in of_left if not any(_same_number(number, other) for other in of_right)]
     lacking_left = [number for number in of_right if not any(_same_number(number, other) for other in of_left)]
@@ -143,11 +140,12 @@ def _negated_text(wording: Wording) -> str:
 
 
 def _identifiers(left: str, right: str) -> tuple[str, str] | None:
-    """Identifiers must be the same."""
+    """Identifiers must be the same, and digits that are part of no number."""
     of_left, of_right = read_wording(left).identifiers, read_wording(right).identifiers
-    if of_left == of_right:
-        return None
-    return shown(of_left - of_right), shown(of_right - of_left)
+    if of_left != of_right:
+        return shown(of_left - of_right), shown(of_right - of_left)
+    left_digits, right_digits = _quantities(left).unread, _quantities(right).unread
+    return None if left_digits == right_digits else (shown(left_digits), shown(right_digits))
 
 
 def _names(left: str, right: str) -> tuple[str, str] | None:
