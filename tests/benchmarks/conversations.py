@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from dreaming.beliefs.words import token
+from dreaming.recall.postings import BLOCK, block_of
 from dreaming.recall.records import conversation_key
 from dreaming.recall.words import words
 
@@ -55,20 +56,28 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Organization:
-    """One organization's conversations: ids, word numbers, unit vectors."""
+    """One organization's conversations: ascending ids among those of all others, word numbers, unit vectors."""
 
     org_id: str
     slice_id: int
-    first: int
+    ids: NDArray[np.int64]
     said: Matrix
     vectors: NDArray[np.float32]
 
-    @property
-    def ids(self) -> NDArray[np.int64]:
-        return np.arange(self.first, self.first + len(self.said), dtype=np.int64)
+    def name(self, place: int) -> str:
+        return f"c{self.ids[place]}"
 
-    def name(self, document: int) -> str:
-        return f"c{document}"
+    def place(self, name: str) -> int:
+        return int(np.searchsorted(self.ids, int(name[1:])))
+
+    def parted(self, least: int) -> tuple[Organization, Organization]:
+        """Return about the first `least`, up to the end of a block of the index, and the rest."""
+        end = int(np.searchsorted(self.ids, block_of(int(self.ids[min(least, len(self.ids) - 1)])) + BLOCK))
+        first, rest = (
+            replace(self, ids=self.ids[part], said=self.said[part], vectors=self.vectors[part])
+            for part in (slice(end), slice(end, None))
+        )
+        return first, rest
 
 
 def sizes(total: int, organizations: int) -> list[int]:
@@ -83,16 +92,16 @@ def sizes(total: int, organizations: int) -> list[int]:
 
 
 def organizations(total: int, count: int, dimension: int, seed: int, vocabulary: Vocabulary) -> Iterator[Organization]:
+    """Yield organizations, the largest first, whose conversations came in turns as chance has it."""
     random = np.random.default_rng(seed)
-    first = 1_000_000
-    for number, size in enumerate(sizes(total, count)):
+    made = sizes(total, count)
+    ids = 1_000_000 + random.permutation(sum(made))
+    for number, size in enumerate(made):
+        own, ids = np.sort(ids[:size]), ids[size:]
         said = vocabulary.draw(random, (size, WORDS))
         vectors = random.standard_normal((size, dimension), dtype=np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        yield Organization(
-            f"org{number:03}", number + 1_000, first, said, vectors.astype(np.float16).astype(np.float32)
-        )
-        first += size
+        yield Organization(f"org{number:03}", number + 1_000, own, said, vectors.astype(np.float16).astype(np.float32))
 
 
 def load(connection: psycopg.Connection, organization: Organization, vocabulary: Vocabulary) -> None:
@@ -102,38 +111,48 @@ def load(connection: psycopg.Connection, organization: Organization, vocabulary:
         " on conflict do nothing",
         (organization.slice_id, organization.org_id),
     )
+    _copy_terms(connection, organization, vocabulary)
     for start in range(0, len(organization.said), 2_000):
         said = organization.said[start : start + 2_000]
         ids = organization.ids[start : start + 2_000]
         lengths = (vocabulary.stems[said] >= 0).sum(axis=1)
-        _copy_terms(connection, organization.slice_id, ids, said, vocabulary)
         _copy_conversations(connection, organization, ids, lengths, organization.vectors[start : start + 2_000])
         _copy_turns(connection, organization.slice_id, ids, said, vocabulary)
 
 
-def _copy_terms(
-    connection: psycopg.Connection, slice_id: int, ids: NDArray[np.int64], said: Matrix, vocabulary: Vocabulary
-) -> None:
-    stems = vocabulary.stems[said].astype(np.int64)
-    keys = (np.arange(len(said))[:, None] * len(vocabulary.terms) + stems)[stems >= 0]
+def _copy_terms(connection: psycopg.Connection, organization: Organization, vocabulary: Vocabulary) -> None:
+    """Copy all postings in blocks, in the order of conversations, as captures would have written them."""
+    ids, said = organization.ids, organization.said
+    edges = np.flatnonzero(np.diff(ids // BLOCK, prepend=-1)).tolist()
+    with connection.cursor().copy("copy conversation_terms from stdin (format binary)") as copy:
+        copy.write(_BINARY_HEAD)
+        for start, end in zip(edges, [*edges[1:], len(ids)], strict=True):
+            copy.write(_block(organization.slice_id, ids[start:end], vocabulary.stems[said[start:end]], vocabulary))
+        copy.write(_BINARY_END)
+
+
+def _block(slice_id: int, ids: NDArray[np.int64], stems: Matrix, vocabulary: Vocabulary) -> bytes:
+    """Return the rows of the conversations of one block, one for each term."""
+    places = np.broadcast_to((ids % BLOCK)[:, None], stems.shape)
+    keys = (stems.astype(np.int64) * BLOCK + places)[stems >= 0]
     distinct, counts = np.unique(keys, return_counts=True)
-    places, numbers = np.divmod(distinct, len(vocabulary.terms))
-    held = np.bincount(places, minlength=len(said))
+    numbers, within = np.divmod(distinct, BLOCK)
+    held = np.bincount(within, minlength=BLOCK)[ids % BLOCK]
     if held.min() < LEAST_DISTINCT:
         raise AssertionError(f"a conversation has {held.min()} distinct words")
-    row = [("n", ">i2")]
-    for name, kind in (("slice", ">i8"), ("term", ">i8"), ("document", ">i8"), ("frequency", ">i4")):
-        row += [(f"{name}_length", ">i4"), (name, kind)]
-    rows = np.zeros(len(distinct), dtype=row)
-    rows["n"] = 4
-    for name, size in (("slice", 8), ("term", 8), ("document", 8), ("frequency", 4)):
-        rows[f"{name}_length"] = size
-    rows["slice"], rows["term"] = slice_id, vocabulary.terms[numbers]
-    rows["document"], rows["frequency"] = ids[places], counts
-    with connection.cursor().copy("copy conversation_terms from stdin (format binary)") as copy:
-        copy.write(_BINARY_HEAD + rows.tobytes() + _BINARY_END)
+    packed = np.stack([within, counts], axis=1).astype(">i2").tobytes()
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    ends = [*first[1:].tolist(), len(numbers)]
+    head = struct.pack(">hiqi", 5, 8, slice_id, 8)
+    block = struct.pack(">iqi", 8, block_of(int(ids[0])), 4)
+    rows = []
+    for term, start, end in zip(vocabulary.terms[numbers[first]].tolist(), first.tolist(), ends, strict=True):
+        postings = packed[4 * start : 4 * end]
+        rows.append(b"".join([head, _LONG.pack(term), block, _PAIR.pack(end - start, len(postings)), postings]))
+    return b"".join(rows)
 
 
+_LONG, _PAIR = struct.Struct(">q"), struct.Struct(">ii")
 _BINARY_HEAD = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
 _BINARY_END = struct.pack(">h", -1)
 
@@ -150,7 +169,7 @@ def _copy_conversations(
     summary = b"What was said last, and what tells most of the rest of it. " * 20
     rows = [_BINARY_HEAD]
     for document, length, half in zip(ids.tolist(), lengths.tolist(), halves, strict=True):
-        name = organization.name(document)
+        name = f"c{document}"
         fields = (
             struct.pack(">q", document),
             conversation_key(organization.org_id, name),

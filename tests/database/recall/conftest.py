@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from dreaming.database import Database
 from dreaming.notes.records import Scope, Tenant
 from dreaming.recall.capture import Capturing
+from dreaming.recall.postings import block_of, unpacked
 from dreaming.recall.records import CaptureAnswer, IncomingConversation, IncomingTurn, RecallAnswer
 from dreaming.recall.service import Recalling
+from dreaming.recall.store import forget_words, lock_conversations
 from dreaming.recall.words import terms
 from dreaming.settings.service import change_consent, change_excluded_sources
 
@@ -80,9 +82,8 @@ class Memory:
         return self.capturing.capture(by, conversation(name, *texts, agent=agent), scope=scope)
 
     def recall(self, query: str, by: Tenant = ANA, **options: Any) -> RecallAnswer:
-        return Recalling(self.database, self.environment, lambda settings, org_id: self.embedder).recall(
-            by, query, **options
-        )
+        recalling = Recalling(self.database, self.environment, lambda settings, org_id: self.embedder, lambda: self.now)
+        return recalling.recall(by, query, **options)
 
     def names(self, query: str, by: Tenant = ANA, **options: Any) -> list[str]:
         return [one.conversation_id for one in self.recall(query, by, **options).conversations]
@@ -99,6 +100,15 @@ class Memory:
         with self.database.transaction(Tenant(org_id)) as tx:
             change_excluded_sources(tx, org_id, sources, actor="test", now=self.now)
 
+    def delete(self, name: str, by: Tenant = ANA) -> None:
+        """Delete a conversation, its words first, as erasure does."""
+        with self.database.transaction(by) as tx:
+            query = "select slice_id, document_id from conversations where external_id = %s"
+            [(slice_id, document)] = tx.execute(query, (name,)).fetchall()
+            assert len(lock_conversations(tx, slice_id, [document])) == 1
+            assert forget_words(tx, slice_id, [document]) > 0
+            tx.execute("delete from conversations where document_id = %s", (document,))
+
     def rows(self, query: str, by: Tenant = ANA) -> list[tuple[Any, ...]]:
         with self.database.transaction(by) as tx:
             return list(tx.execute(query).fetchall())
@@ -112,8 +122,15 @@ class Memory:
             lengths[document] = lengths.get(document, 0) + found.total()
             for term, count in found.items():
                 held[document, term] = held.get((document, term), 0) + count
-        rows = self.rows("select document_id, term, frequency from conversation_terms", by)
-        assert {(document, term): count for document, term, count in rows} == held
+        rows = self.rows("select document_id, term, frequency, postings from conversation_terms", by)
+        found_in: dict[tuple[int, int], int] = {}
+        for block, term, count, packed in rows:
+            documents, frequencies = unpacked(np.array([block]), np.array([count]), packed)
+            assert documents.tolist() == sorted(set(documents.tolist()))
+            assert all(block_of(document) == block for document in documents.tolist())
+            pairs = zip(documents.tolist(), frequencies.tolist(), strict=True)
+            found_in |= {(document, term): frequency for document, frequency in pairs}
+        assert found_in == held
         assert dict(self.rows("select document_id, length from conversations", by)) == lengths
 
 

@@ -15,7 +15,6 @@ from dreaming.notes.echo import mark
 from dreaming.notes.records import Tenant
 from dreaming.recall.capture import Capturing
 from dreaming.recall.records import CaptureAnswer
-from dreaming.recall.store import delete_conversations
 from tests.database.recall.conftest import ACME, ANA, BEN, Memory, WordVectors, conversation
 
 CAPTURED = CaptureAnswer(captured=True)
@@ -220,10 +219,7 @@ def test_secrets_are_neither_stored_nor_embedded(memory: Memory, admin: Any) -> 
 def test_a_deleted_conversation_leaves_nothing(memory: Memory) -> None:
     memory.capture("c", "a boat", "a plane")
     memory.capture("d", "a train")
-    with memory.database.transaction(ANA) as tx:
-        row = tx.execute("select slice_id, document_id from conversations where external_id = 'c'").fetchone()
-        assert row is not None
-        assert delete_conversations(tx, row[0], [row[1]]) == 1
+    memory.delete("c")
     memory.check()
     assert memory.rows("select count(*) from conversations") == [(1,)]
 
@@ -235,8 +231,6 @@ def test_the_same_id_in_two_organizations_is_two_conversations(memory: Memory) -
     assert memory.capture("c", "a plane", by=other) == CAPTURED
     assert (memory.names("boat"), memory.names("plane", other)) == (["c"], ["c"])
     assert memory.recall("boat", other).conversations[0].lexical == 0
-    with memory.database.transaction(ANA) as tx:
-        slice_id, document_id = tx.execute("select slice_id, document_id from conversations").fetchone() or (0, 0)
-        delete_conversations(tx, slice_id, [document_id])
+    memory.delete("c")
     memory.check(other)
     assert memory.names("plane", other) == ["c"]

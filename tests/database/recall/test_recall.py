@@ -12,6 +12,7 @@ from dreaming.notes.echo import strip
 from dreaming.notes.records import Scope, Tenant
 from dreaming.recall import rules
 from dreaming.recall.index.store import read_documents, read_postings, visible_slices
+from dreaming.recall.records import CaptureAnswer
 from dreaming.recall.service import marked
 from dreaming.recall.words import query_terms
 from dreaming.settings.service import change_setting
@@ -121,6 +122,45 @@ def test_what_is_handed_to_an_agent_is_marked(memory: Memory) -> None:
     assert strip(text).strip() == ""
 
 
+def test_what_is_handed_to_an_agent_says_nothing_twice(memory: Memory) -> None:
+    long = "We move the datastore to Postgres in March, " + "with great care, " * 12 + "and then we rest."
+    memory.capture("c", "Where do we keep it?", long, "And the boat?", "At the pier.")
+    for query in ("postgres datastore", "boat"):
+        text = marked(ANA, memory.recall(query))
+        lines = [line for line in text.split("\n") if line]
+        assert len(lines) == len(set(lines))
+        assert sum("datastore to Postgres" in line for line in lines) == 1
+        assert sum("the boat?" in line for line in lines) == 1
+
+
+def test_the_embedding_of_a_query_counts_in_the_budget_of_the_day(memory: Memory) -> None:
+    usage = "select pass, model, calls from usage order by pass"
+    with memory.database.transaction(ANA) as tx:
+        change_setting(tx, "acme", "model_calls_per_day", 3, actor="test", now=NOON)
+    memory.capture("c", "a boat")
+    assert memory.rows(usage) == [("capture", "words", 1)]
+    assert [memory.recall("boat").reason for _ in range(3)] == [None, None, "budget_spent"]
+    assert memory.rows(usage) == [("capture", "words", 1), ("recall", "words", 2)]
+    memory.embedder.texts.clear()
+    assert memory.recall("boat").conversations[0].likeness is None
+    assert memory.capture("d", "a plane") == CaptureAnswer(captured=False, reason="budget_spent", pending=True)
+    assert memory.names("plane") == ["d"]
+    assert memory.embedder.texts == []
+    memory.later(days=1)
+    assert memory.capture("d", "a plane").captured
+    assert memory.recall("plane").reason is None
+
+
+def test_what_needs_no_vector_counts_nothing(memory: Memory) -> None:
+    memory.recall("boat", Tenant("bakery", "ana"))
+    memory.consent(given=False)
+    memory.capture("c", "a boat")
+    memory.recall("boat")
+    memory.environment = {}
+    memory.recall("boat")
+    assert memory.rows("select count(*) from usage") == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("query", "name"),
     [("猫", "zh"), ("东京会议", "zh"), ("ประชุม", "th"), ("اجتماع", "ar"), ("שלום", "he"), ("🚀", "emoji")],
@@ -153,7 +193,10 @@ def test_the_index_is_read_by_equality_under_row_level_security(memory: Memory, 
     with memory.database.transaction(ANA) as tx:
         slices = visible_slices(tx, "acme", "ana", [Scope.ORG])
     admin.execute(
-        "insert into conversation_terms select %s, g, 1000000 + g %% 500, 1 from generate_series(1, 60000) g", slices
+        "insert into conversation_terms (slice_id, term, document_id, frequency, postings)"
+        " select %s, g, 1024 * (g %% 500), 1, int2send((g %% 1024)::smallint) || int2send(3::smallint)"
+        " from generate_series(1, 60000) g",
+        slices,
     )
     admin.execute("vacuum analyze conversation_terms")
     [term] = query_terms("boat")
@@ -162,15 +205,16 @@ def test_the_index_is_read_by_equality_under_row_level_security(memory: Memory, 
             plan = "\n".join(
                 row[0]
                 for row in tx.execute(
-                    "explain select document_id, frequency from conversation_terms"
+                    "explain select document_id, postings from conversation_terms"
                     " where slice_id = any(%s) and term = %s",
                     (slices, term),
                 ).fetchall()
             )
-            assert "Index Only Scan using conversation_terms_pkey" in plan
+            assert "Index Scan using conversation_terms_pkey" in plan
             assert "term = " in plan.split("Index Cond:")[1].splitlines()[0]
             found = read_postings(tx, slices, [term, 12345])
             assert found[term].frequencies.tolist() == [1]
-            assert found[12345].documents.tolist() == [1000345]
+            assert found[12345].documents.tolist() == [1024 * 345 + 12345 % 1024]
+            assert found[12345].frequencies.tolist() == [3]
             documents = read_documents(tx, slices, None, None)
             assert documents.ids.tolist() == found[term].documents.tolist()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from dreaming.errors import InvalidInput
-from dreaming.notes.records import Scope, SliceKey, Tenant
+from dreaming.identifiers import uuid7
+from dreaming.notes.connectors.talks import Talk, read_talks
+from dreaming.notes.connectors.transcript import TranscriptOptions, read_transcripts
+from dreaming.notes.records import IncomingNote, Scope, SliceKey, Tenant
+from dreaming.notes.service import ingest
 from dreaming.passes.records import Deadline
 from dreaming.recall.records import IncomingTurn
 from tests.database.synthesis.conftest import ANA, FLAG, Talking
-from tests.world import NOON
+from tests.world import KEY, NOON
 
 
 def test_an_idle_conversation_becomes_one_note_of_one_witness(talking: Talking) -> None:
@@ -28,8 +33,7 @@ def test_an_idle_conversation_becomes_one_note_of_one_witness(talking: Talking) 
     }
     assert talking.texts() == ["Ana: The shed is green.\nAssistant: I see.\nAna: The boat is blue."]
     [row] = talking.world.rows("select source, trust, author, participants, origin, occurred_at from notes")
-    key = talking.world.rows("select encode(conversation_id, 'hex') from conversations")[0][0]
-    assert row == ("conversation", "trusted", "Ana", ["Ana"], f"conversation:{key}", NOON)
+    assert row == ("conversation", "trusted", "Ana", ["Ana"], "transcript:chat", NOON)
     talking.check()
 
 
@@ -227,3 +231,37 @@ def test_the_same_words_in_two_conversations_are_two_witnesses_and_in_one_a_sing
     talking.world.drain()
     [(statement, _, sources, origins)] = [row for row in talking.world.beliefs() if "green" in row[0]]
     assert (statement, sources, origins) == ("Ana: The shed is green.", 3, 2)
+
+
+@pytest.mark.parametrize("ingested_first", [True, False])
+def test_a_transcript_that_is_ingested_and_captured_is_one_witness(
+    talking: Talking, tmp_path: Path, ingested_first: bool
+) -> None:
+    """By its name, whichever came first; and two conversations are still two."""
+    file = tmp_path / "meeting.txt"
+    file.write_text("Ana: The shed is green.\nBen: I see.\n", encoding="utf-8")
+
+    def ingest_it() -> None:
+        reading = read_transcripts(file, TranscriptOptions(max_note_characters=10_000))
+        notes = [item for item in reading if isinstance(item, IncomingNote)]
+        ingest(talking.database, KEY, notes, now=talking.world.now, new_id=uuid7, max_note_characters=10_000)
+
+    if ingested_first:
+        ingest_it()
+    [talk] = read_talks(file)
+    assert isinstance(talk, Talk)
+    talking.say(*((turn.speaker, turn.text) for turn in talk.turns), name=talk.name)
+    talking.later(minutes=10)
+    talking.synthesize()
+    if not ingested_first:
+        ingest_it()
+    talking.world.drain()
+    [(statement, before, sources, origins)] = [row for row in talking.world.beliefs() if "green" in row[0]]
+    assert (statement, sources, origins) == ("Ana: The shed is green.", 2, 1)
+    talking.say("The shed is green.", name="other")
+    talking.later(minutes=10)
+    talking.synthesize()
+    talking.world.drain()
+    [(_, after, sources, origins)] = [row for row in talking.world.beliefs() if "green" in row[0]]
+    assert (sources, origins) == (3, 2)
+    assert after == pytest.approx(before + 0.02)

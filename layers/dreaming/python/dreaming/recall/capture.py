@@ -16,10 +16,11 @@ from datetime import datetime, timedelta
 from dreaming.beliefs.vectors.rules import check_dimension, storable
 from dreaming.database import Database, Role, Transaction
 from dreaming.erasure.tombstones.service import is_conversation_erased
-from dreaming.errors import DreamingError, Erased, Hold, InvalidInput
+from dreaming.errors import BudgetSpent, DreamingError, Erased, Hold, InvalidInput
 from dreaming.models.protocols import Embedder
 from dreaming.notes.records import Scope, SliceKey, Tenant
 from dreaming.notes.store import create_slice
+from dreaming.passes.calls.limits import call_limits
 from dreaming.passes.records import Clock
 from dreaming.passes.store import make_due
 from dreaming.recall import store
@@ -45,6 +46,9 @@ from dreaming.settings.store import read_enrolment
 
 MOST_CHUNKS = 64
 """How many chunks one capture embeds; the embedding pass goes on with a longer conversation."""
+
+_PURPOSE = "capture"
+"""What calls of the embedder are counted under."""
 
 _GRACE = timedelta(minutes=1)
 """When the embedding pass looks after a capture that never came back."""
@@ -164,6 +168,9 @@ class Capturing:
             make_due(tx, row.slice_id, "embedding", free_at)
             return _Stored(_THROTTLED)
         make_due(tx, row.slice_id, "embedding", now + _GRACE)
+        per_day = call_limits(settings).per_day
+        if not store.book_call(tx, key.org_id, _PURPOSE, embedder.name, budget=per_day, now=now):
+            return _Stored(CaptureAnswer(captured=False, reason=BudgetSpent.reason, pending=True))
         return _Stored(CaptureAnswer(captured=False), _Wanted(row, embedder, throttle))
 
     def _vector(self, key: SliceKey, wanted: _Wanted, turns: Sequence[StoredTurn]) -> CaptureAnswer:

@@ -16,4 +16,4 @@ def best_part(text: str, weights: Mapping[int, float]) -> str:
     if len(text) <= PASSAGE_CHARACTERS:
         return text
     parts = [part.text.strip() for part in split(text, PASSAGE_CHARACTERS)]
-    return max(parts, key=lambda part: sum(weights.get(term, 0.0) for term in distinct_terms(part)), default="")
+    return max(parts, key=lambda part: sum(weights[term] for term in weights.keys() & distinct_terms(part)), default="")

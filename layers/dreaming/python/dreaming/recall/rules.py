@@ -21,8 +21,8 @@ B = 0.9
 FEW_TERMS = 8
 """A query of so few terms is looked up whole."""
 
-MOST_POSTINGS = 100_000
-"""How many postings a longer query reads at most, those of its rarest terms; a small tenant never meets it."""
+MOST_POSTINGS = 2_000_000
+"""How many postings a longer query reads at most, those of its rarest terms; few tenants ever meet it."""
 
 _SPARSE = 16
 """Numbers to an id from which no table of them is made."""

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dreaming.beliefs.vectors.rules import check_dimension, storable
 from dreaming.database import Database, Role, Transaction
-from dreaming.errors import Hold, InvalidInput, Misconfigured
+from dreaming.errors import BudgetSpent, Hold, InvalidInput, Misconfigured
 from dreaming.models.protocols import Embedder
 from dreaming.notes.cleaning import clean, is_empty
 from dreaming.notes.echo import mark
 from dreaming.notes.records import Scope, Tenant
+from dreaming.passes.calls.limits import call_limits
+from dreaming.passes.records import Clock
 from dreaming.recall import rules
 from dreaming.recall.index import store
 from dreaming.recall.passages import best_part
 from dreaming.recall.preparation import without_secrets
 from dreaming.recall.records import SOURCE, RecallAnswer, RecalledConversation, RecalledPassage, conversation_key
 from dreaming.recall.rules import MOST_HITS, Ranked
+from dreaming.recall.store import book_call
 from dreaming.recall.switch import is_on
 from dreaming.recall.words import query_terms
 from dreaming.settings.resolution import Settings
@@ -30,6 +33,9 @@ from dreaming.settings.store import read_enrolment
 
 MAX_QUERY_CHARACTERS = 4_000
 """Longest query."""
+
+_PURPOSE = "recall"
+"""What calls of the embedder are counted under."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +62,7 @@ class Recalling:
     database: Database
     environment: Mapping[str, str]
     embedder: Callable[[Settings, str], Embedder | None]
+    clock: Clock
     role: Role = field(default=Role.WORKER)
     embed_seconds: float = field(default=5.0)
 
@@ -89,16 +96,23 @@ class Recalling:
             settings = load_settings(tx, tenant.org_id, self.environment)
             enrolment = read_enrolment(tx, tenant.org_id)
             slices = store.visible_slices(tx, tenant.org_id, tenant.user_id, scopes)
-        weight = lexical_weight(settings)
-        if not enrolment.embedding_consent or SOURCE in enrolment.embedding_excluded_sources:
-            return _Question(query, slices, weight, reason="no_embedding_consent")
-        embedder = self.embedder(settings, tenant.org_id)
-        return _Question(query, slices, weight, embedder, None if embedder else "no_embedder")
+            asked = _Question(query, slices, lexical_weight(settings))
+            if not enrolment.embedding_consent or SOURCE in enrolment.embedding_excluded_sources:
+                return replace(asked, reason="no_embedding_consent")
+            embedder = self.embedder(settings, tenant.org_id)
+            if embedder is None:
+                return replace(asked, reason="no_embedder")
+            if not slices or asked.lexical_weight >= 1:
+                return asked
+            per_day = call_limits(settings).per_day
+            if not book_call(tx, tenant.org_id, _PURPOSE, embedder.name, budget=per_day, now=self.clock()):
+                return replace(asked, reason=BudgetSpent.reason)
+        return replace(asked, embedder=embedder)
 
     def _vector(self, question: _Question) -> tuple[NDArray[np.float32] | None, str | None]:
         """Return the query's vector, or why there is none."""
         embedder = question.embedder
-        if embedder is None or question.lexical_weight >= 1:
+        if embedder is None:
             return None, question.reason
         try:
             vector: NDArray[np.float32] = embedder.embed([question.query], timeout=self.embed_seconds)[0]
@@ -145,7 +159,13 @@ def _told(one: RecalledConversation) -> str:
     if one.passage is not None:
         speaker = f"{one.passage.speaker}: " if one.passage.speaker else ""
         lines.append(f"{speaker}{one.passage.text}")
-    return "\n".join([*lines, one.summary])
+    said = " ".join(lines[-1].split())
+    return "\n".join([*lines, *(line for line in one.summary.split("\n") if not _repeats(line, said))])
+
+
+def _repeats(line: str, said: str) -> bool:
+    """Whether a line of a summary, cut or not, says again what was told just before."""
+    return said == line or (line.endswith("…") and said.startswith(line[:-1]))
 
 
 def _checked(query: str, limit: int) -> str:
@@ -167,8 +187,7 @@ def _search(
     asked = query_terms(question.query)
     looked_up = asked
     if len(asked) > rules.FEW_TERMS and len(asked) * len(documents.ids) > rules.MOST_POSTINGS:
-        most = rules.MOST_POSTINGS
-        looked_up = rules.rarest(store.count_postings(tx, question.slices, asked, most=most), most=most)
+        looked_up = rules.rarest(store.count_postings(tx, question.slices, asked), most=rules.MOST_POSTINGS)
     postings = store.read_postings(tx, question.slices, looked_up)
     lexical = rules.bm25(postings, documents.ids, documents.lengths)
     ranked = rules.rank(documents.ids, lexical, documents.likeness, lexical_weight=question.lexical_weight, limit=limit)

@@ -1,22 +1,24 @@
 """The SQL of conversations: what a capture stores, and the vectors made of it.
 
-Every transaction that writes a conversation locks its row first. Words leave the index by the terms that
-stand beside each turn, so whatever rules made them, they leave it whole.
+Every transaction that writes a conversation locks its row first, then, where words change, the slice's
+words, and due times last. Words leave the index by the terms that stand beside each turn, so whatever
+rules made them, they leave it whole.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from dreaming.beliefs.vectors.rules import written
 from dreaming.database import Transaction
+from dreaming.recall import postings
 from dreaming.recall.records import ChunkState, ConversationRow, ConversationVector, StoredTurn
 
 _ROW = """document_id, slice_id, user_id, agent, turns, turns_sha256, length, changed_at, captured_at, vector_stale,
@@ -88,20 +90,79 @@ def _row(row: Sequence[Any]) -> ConversationRow:
     )
 
 
+def lock_words(tx: Transaction, slice_id: int) -> None:
+    """Keep others from changing which conversations of a slice hold which words, until the end of the transaction.
+
+    Conversations of a slice share rows of the index; so no two writers of it ever wait for each other.
+    """
+    tx.execute("select pg_advisory_xact_lock(hashtextextended('dreaming words ' || %s, 0))", (slice_id,))
+
+
 def forget_turns(tx: Transaction, row: ConversationRow) -> None:
     """Take a conversation's turns away, and their words out of the index."""
-    parameters = {"slice": row.slice_id, "document": row.document_id}
+    forget_words(tx, row.slice_id, [row.document_id])
+    tx.execute(
+        "delete from conversation_turns where slice_id = %s and document_id = %s", (row.slice_id, row.document_id)
+    )
+
+
+def forget_words(tx: Transaction, slice_id: int, document_ids: Iterable[int]) -> int:
+    """Take the words of conversations, whose rows are locked, out of the index; return how many there were."""
+    lock_words(tx, slice_id)
+    rows = tx.execute(
+        """
+        select distinct t.document_id, term from conversation_turns t cross join lateral unnest(t.terms) as term
+        where t.slice_id = %s and t.document_id = any(%s)
+        """,
+        (slice_id, list(document_ids)),
+    ).fetchall()
+    gone: defaultdict[int, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for document, term in rows:
+        gone[postings.block_of(document)][term].add(document)
+    return sum(_forget(tx, slice_id, block, documents) for block, documents in gone.items())
+
+
+def _forget(tx: Transaction, slice_id: int, block: int, documents: Mapping[int, Collection[int]]) -> int:
+    """Take conversations out of a block, given by term; return how many postings that were."""
+    held = _read_block(tx, slice_id, block, list(documents))
+    left = {term: postings.without(packed, documents[term]) for term, packed in held.items()}
+    _write_block(tx, slice_id, block, {term: packed for term, packed in left.items() if packed})
+    tx.execute(
+        "delete from conversation_terms where slice_id = %s and term = any(%s) and document_id = %s",
+        (slice_id, [term for term, packed in left.items() if not packed], block),
+    )
+    return sum(postings.count(packed) - postings.count(left[term]) for term, packed in held.items())
+
+
+def _read_block(tx: Transaction, slice_id: int, block: int, terms: Sequence[int]) -> dict[int, bytes]:
+    """Return a block's postings by term, of those terms that it has."""
+    with tx.cursor(binary=True) as cursor:
+        rows = cursor.execute(
+            "select term, postings from conversation_terms"
+            " where slice_id = %s and term = any(%s::bigint[]) and document_id = %s",
+            (slice_id, list(terms), block),
+        ).fetchall()
+    return dict(rows)
+
+
+def _write_block(tx: Transaction, slice_id: int, block: int, held: Mapping[int, bytes]) -> None:
+    """Write postings of a block, none of them empty, in place of the former ones of the same terms."""
     tx.execute(
         """
-        delete from conversation_terms
-        where slice_id = %(slice)s and document_id = %(document)s and term = any(array(
-            select distinct unnest(terms) from conversation_turns
-            where slice_id = %(slice)s and document_id = %(document)s
-        ))
+        insert into conversation_terms (slice_id, term, document_id, frequency, postings)
+        select %(slice)s, term, %(block)s, frequency, postings
+        from unnest(%(terms)s::bigint[], %(counts)s::integer[], %(postings)s::bytea[]) as t (term, frequency, postings)
+        on conflict (slice_id, term, document_id) do update
+        set frequency = excluded.frequency, postings = excluded.postings
         """,
-        parameters,
+        {
+            "slice": slice_id,
+            "block": block,
+            "terms": list(held),
+            "counts": [postings.count(packed) for packed in held.values()],
+            "postings": list(held.values()),
+        },
     )
-    tx.execute("delete from conversation_turns where slice_id = %(slice)s and document_id = %(document)s", parameters)
 
 
 def append_turns(
@@ -129,20 +190,11 @@ def append_turns(
     counts: Counter[int] = Counter()
     for found in terms:
         counts.update(found)
-    tx.execute(
-        """
-        insert into conversation_terms as known (slice_id, term, document_id, frequency)
-        select %(slice)s, term, %(document)s, frequency
-        from unnest(%(terms)s::bigint[], %(frequencies)s::integer[]) as t (term, frequency)
-        on conflict (slice_id, term, document_id) do update set frequency = known.frequency + excluded.frequency
-        """,
-        {
-            "slice": row.slice_id,
-            "document": row.document_id,
-            "terms": list(counts),
-            "frequencies": list(counts.values()),
-        },
-    )
+    lock_words(tx, row.slice_id)
+    block = postings.block_of(row.document_id)
+    held = _read_block(tx, row.slice_id, block, list(counts))
+    grown = {term: postings.added(held.get(term, b""), row.document_id, count) for term, count in counts.items()}
+    _write_block(tx, row.slice_id, block, grown)
 
 
 def describe(tx: Transaction, row: ConversationRow, said: Description) -> None:
@@ -240,13 +292,28 @@ def vector_length(tx: Transaction, slice_id: int, model: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def delete_conversations(tx: Transaction, slice_id: int, document_ids: Sequence[int]) -> int:
-    """Delete conversations with their turns and their words; return how many there were."""
-    for row in lock_conversations(tx, slice_id, document_ids):
-        forget_turns(tx, row)
-    return tx.execute(
-        "delete from conversations where slice_id = %s and document_id = any(%s)", (slice_id, list(document_ids))
-    ).rowcount
+def book_call(tx: Transaction, org_id: str, purpose: str, model: str, *, budget: int, now: datetime) -> bool:
+    """Count a call of an embedder before it is made; return False when the organization's day has no more of them.
+
+    In one statement, since a recall waits for it. Calls of one purpose and model take turns.
+    """
+    row = tx.execute(
+        """
+        insert into usage as known (org_id, day, pass, model, calls)
+        select %(org)s, %(day)s, %(purpose)s, %(model)s, 1
+        where (select coalesce(sum(calls), 0) from usage where org_id = %(org)s and day = %(day)s) < %(budget)s
+        on conflict (org_id, day, pass, model) do update set calls = known.calls + 1 where known.calls < %(budget)s
+        returning 1
+        """,
+        {
+            "org": org_id,
+            "day": now.astimezone(UTC).date(),
+            "purpose": purpose,
+            "model": model,
+            "budget": budget,
+        },
+    ).fetchone()
+    return row is not None
 
 
 _MAY_BE_EMBEDDED = "e.embedding_consent and not 'conversation' = any(e.embedding_excluded_sources)"

@@ -16,6 +16,7 @@ from dreaming.beliefs.service import withdraw
 from dreaming.database import Database, Transaction
 from dreaming.identifiers import NewId
 from dreaming.notes import store as notes_store
+from dreaming.notes.connectors.records import short_id
 from dreaming.notes.preparation import prepare
 from dreaming.notes.records import IncomingNote, PreparedNote, Slice
 from dreaming.notes.service import ingest_prepared, longest_note
@@ -32,6 +33,9 @@ from dreaming.settings.store import Enrolment
 
 BATCH_CONVERSATIONS = 25
 """How many conversations one transaction turns into notes."""
+
+TRANSCRIPT = "transcript"
+"""What an ingest calls a transcript, too: of the same name, it is the same witness, whichever came first."""
 
 _MOST_PARTICIPANTS = 200
 
@@ -188,7 +192,7 @@ def _note(conversation: Idle, window: Window, moment: datetime, turns: Sequence[
     return IncomingNote(
         external_id=f"{conversation.key}:{window.first_turn}{part}",
         source=SOURCE,
-        origin=f"{SOURCE}:{conversation.key}",
+        origin=short_id(f"{TRANSCRIPT}:{conversation.external_id}"),
         text=rules.written(window.turns, conversation.agent),
         occurred_at=moment,
         author=alone[0] if len(alone) == 1 else None,

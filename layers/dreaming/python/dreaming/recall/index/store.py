@@ -5,6 +5,7 @@ Long columns come as one array each, read into numpy without a Python number for
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,10 +17,14 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
 from psycopg.rows import class_row
 
-from dreaming.beliefs.vectors.rules import written
+from dreaming.beliefs.vectors.rules import storable
 from dreaming.database import Transaction
 from dreaming.notes.records import Scope
+from dreaming.recall.postings import unpacked
 from dreaming.recall.rules import Floats, Integers, Postings
+
+_LENGTHS = 1 << 22
+"""Above every length of a conversation in terms that makes a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +75,33 @@ def read_documents(
     if vector is not None:
         cosine = f"""case when vector_model = %(model)s and vector_dims(vector) = {len(vector)}
             then 1 - (vector <=> %(vector)s::halfvec) else 'NaN' end"""
+    # Id and length as one number: each element of an array costs as much as a column of a row.
     row = _arrays(
         tx,
         f"""
-        select coalesce(array_agg(document_id), '{{}}'), coalesce(array_agg(length::float8), '{{}}'),
+        select coalesce(array_agg(document_id * {_LENGTHS} + least(length, {_LENGTHS - 1})), '{{}}'),
             coalesce(array_agg({cosine}), '{{}}')
         from conversations where slice_id = any(%(slices)s)
         """,
-        {"slices": list(slices), "model": model, "vector": None if vector is None else written(vector)},
+        {"slices": list(slices), "model": model, "vector": None if vector is None else _written(vector)},
     )[0]
     order = np.argsort(row[0])
-    return Documents(row[0][order], row[1][order], row[2][order])
+    ids, lengths = np.divmod(row[0][order], _LENGTHS)
+    return Documents(ids, lengths.astype(np.float64), row[1][order])
 
 
-def count_postings(tx: Transaction, slices: Sequence[int], terms: Sequence[int], *, most: int) -> dict[int, int]:
-    """Return how many conversations hold each term, counted up to `most` in each slice."""
+def count_postings(tx: Transaction, slices: Sequence[int], terms: Sequence[int]) -> dict[int, int]:
+    """Return how many conversations hold each term."""
     rows = tx.execute(
         """
-        select t.term, sum(found.count)::bigint
-        from unnest(%(terms)s::bigint[]) as t (term) cross join unnest(%(slices)s::bigint[]) as s (slice_id)
+        select t.term, found.count
+        from unnest(%(terms)s::bigint[]) as t (term)
         cross join lateral (
-            select count(*) from (
-                select from conversation_terms p where p.slice_id = s.slice_id and p.term = t.term limit %(most)s
-            ) counted
+            select coalesce(sum(p.frequency), 0)::bigint as count
+            from conversation_terms p where p.slice_id = any(%(slices)s) and p.term = t.term
         ) found
-        group by t.term
         """,
-        {"terms": list(terms), "slices": list(slices), "most": most},
+        {"terms": list(terms), "slices": list(slices)},
     ).fetchall()
     counts: dict[int, int] = dict(rows)
     return {term: counts[term] for term in terms}
@@ -107,17 +112,18 @@ def read_postings(tx: Transaction, slices: Sequence[int], terms: Sequence[int]) 
     rows = _arrays(
         tx,
         """
-        select t.term, found.documents, found.frequencies
+        select t.term, found.blocks, found.counts, found.postings
         from unnest(%(terms)s::bigint[]) as t (term)
         cross join lateral (
-            select array_agg(p.document_id) as documents, array_agg(p.frequency::bigint) as frequencies
+            select array_agg(p.document_id) as blocks, array_agg(p.frequency::bigint) as counts,
+                string_agg(p.postings, ''::bytea) as postings
             from conversation_terms p where p.slice_id = any(%(slices)s) and p.term = t.term
         ) found
-        where found.documents is not null
+        where found.blocks is not null
         """,
         {"terms": list(terms), "slices": list(slices)},
     )
-    return {term: Postings(documents, frequencies) for term, documents, frequencies in rows}
+    return {term: Postings(*unpacked(blocks, counts, packed)) for term, blocks, counts, packed in rows}
 
 
 def read_hits(
@@ -149,6 +155,11 @@ def read_hits(
     }
     with tx.cursor(row_factory=class_row(HitRow)) as cursor:
         return {row.document_id: row for row in cursor.execute(query, parameters).fetchall()}
+
+
+def _written(vector: NDArray[np.floating]) -> str:
+    """Write a vector as text, as JSON has it: a recall has no time for one format after another."""
+    return json.dumps(storable(vector).astype(np.float64).tolist())
 
 
 def _arrays(tx: Transaction, query: str, parameters: Mapping[str, Any]) -> list[Any]:
