@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from dreaming.errors import ModelTimeout, Throttled
 from dreaming.models.protocols import ChatRequest
 from dreaming.models.scripted import ScriptedChatModel
-from tests.database.contradictions.worlds import Examined, judge, told, verdicts
+from dreaming.passes.contradictions import store
+from dreaming.passes.contradictions.records import Judgement
+from tests.database.contradictions.worlds import Examined, judge, reader, told, verdicts
+
+Answer = Callable[[ChatRequest], Any]
 
 SPIDERS, FEAR = "Rosa is afraid of spiders.", "Rosa has a fear of spiders."
 
@@ -146,3 +153,65 @@ def test_the_text_of_beliefs_cannot_leave_its_place_in_the_prompt(examined: Exam
     assert hostile in request.content
     assert request.content.count(f"END {code}") == 2
     assert hostile not in request.instructions
+
+
+def test_a_word_that_the_evidence_contradicts_retires_nothing_and_goes_to_a_person(examined: Examined) -> None:
+    examined.judge = model = judge("successive")
+    examined.tell(told("Mia keeps two goats.", "2026-01-01"), told("Mia lectures on old maps.", "2026-02-01"))
+    assert len(model.requests) == 1
+    assert set(examined.standing().values()) == {"current"}
+    assert examined.world.rows("select relation, attempts, last_failure from adjudications") == [
+        (None, 5, "against_the_evidence")
+    ]
+    (listed,) = reader(examined).reviews(examined.key, limit=10).items
+    assert listed.reason == "a judge calls them successive, but nothing in them is about one property"
+    examined.examine()
+    assert len(model.requests) == 1
+
+
+def test_open_pairs_that_nobody_asks_about_are_dropped_and_delay_nothing(examined: Examined) -> None:
+    open_pair(examined)
+    examined.tell(told("Lena works at the bakery.", "2026-01-01"), told("Noor lives in Faro.", "2026-02-01"))
+    left, right = sorted((examined.belief("Lena works at the bakery."), examined.belief("Noor lives in Faro.")))
+    with examined.world.database.transaction(examined.key.tenant) as tx:
+        stale = Judgement(left, right, None, None, "no rule asks this any more")
+        store.write_judgements(
+            tx,
+            examined.world.slice(examined.key).slice_id,
+            [stale],
+            prompt_version=None,
+            now=datetime(2020, 1, 1, tzinfo=UTC),
+        )
+    examined.judge = model = judge("duplicate")
+    examined.extra = {"DREAMING_CONTRADICTION_BATCH": "1"}
+    examined.examine()
+    assert len(model.requests) == 1
+    assert set(examined.standing()) == {SPIDERS, "Lena works at the bakery.", "Noor lives in Faro."}
+    assert examined.world.rows("select count(*) from adjudications where relation is null") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda request: "no idea",
+        lambda request: ModelTimeout("nothing came"),
+        lambda request: json.dumps({"relations": [{"candidate": "c77", "relation": "duplicate"}]}),
+        lambda request: '{"relations": [{"candidate": "c1"',
+    ],
+    ids=["malformed", "silent", "not offered", "cut off"],
+)
+def test_a_judge_of_no_use_costs_no_more_than_the_budget(examined: Examined, answer: Answer) -> None:
+    examined.judge = model = ScriptedChatModel(answer)
+    for place, thing in enumerate(["stamps", "coins", "shells", "maps"]):
+        examined.tell(
+            told(f"Tom{place} collects {thing}.", "2026-02-01"),
+            told(f"Tom{place} trades {thing}.", "2026-02-02"),
+            examine=False,
+        )
+    used = examined.world.rows("select coalesce(sum(calls), 0) from usage")[0][0]
+    examined.extra = {"DREAMING_MODEL_CALLS_PER_DAY": str(used + 3)}
+    for _ in range(3):
+        examined.examine()
+    assert len(model.requests) == 3
+    assert set(examined.standing().values()) == {"current"}
+    assert examined.world.rows("select count(*) from merges") == [(0,)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from dreaming.errors import InvalidInput
+from dreaming.passes.contradictions.service import Choice
 from tests.database.contradictions.worlds import Examined, judge, told
 
 ONE, OTHER = "Acme migrated its datastore to Postgres.", "Acme decided to use Postgres."
@@ -114,3 +117,41 @@ def test_the_only_source_cannot_be_split_off(two: Examined) -> None:
     source = two.world.rows("select source_id from sources where statement = %s", [ONE])[0][0]
     with pytest.raises(InvalidInput, match="only source"):
         two.resolver().split(two.belief(ONE), source)
+
+
+def test_a_belief_that_comes_back_fades_by_the_half_lives_of_now(two: Examined) -> None:
+    before = dict(two.world.rows("select statement, fades_at from beliefs"))
+    two.examine()
+    two.extra = {"DREAMING_SLOW_DECAY_DAYS": "90"}
+    two.resolver().unmerge(two.belief(ONE))
+    after = dict(two.world.rows("select statement, fades_at from beliefs"))
+    assert after[OTHER] < before[OTHER]
+    assert after[ONE] < before[ONE]
+
+
+WORDINGS = [f"Acme moved its {word} store to Postgres." for word in ("data", "record", "order", "client", "stock")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_merges_undone_in_turn_give_back_every_row(examined: Examined, seed: int) -> None:
+    chance = random.Random(seed)
+    chosen = chance.sample(WORDINGS, chance.randint(2, len(WORDINGS)))
+    examined.tell(*(told(text, f"2026-0{place + 1}-01") for place, text in enumerate(chosen)), examine=False)
+    before = examined.rows_of_beliefs()
+    pairs = [(one, other) for place, one in enumerate(chosen) for other in chosen[place + 1 :]]
+    ids = {text: examined.belief(text) for text in chosen}
+    chance.shuffle(pairs)
+    for one, other in pairs:
+        if {one, other} <= examined.standing().keys():
+            examined.resolver().resolve(ids[one], ids[other], Choice.MERGE)
+            examined.world.check()
+    merged = examined.world.rows("select merged_belief_id from merges order by place desc")
+    assert len(merged) == len(chosen) - 1
+    touched = chance.random() < 0.5 and len(chosen) > 2
+    if touched:
+        examined.tell(told(chosen[0], "2026-05-20", name="later"), examine=False)
+    for (belief_id,) in merged:
+        examined.resolver().unmerge(belief_id)
+        examined.world.check()
+    assert (examined.rows_of_beliefs() == before) is not touched
+    assert set(examined.standing()) == set(chosen)

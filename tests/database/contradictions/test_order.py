@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
 
 from dreaming.database import Database
+from dreaming.models.protocols import ChatRequest
 from dreaming.notes.records import Scope, SliceKey, Trust
-from tests.database.contradictions.worlds import Examined, told
+from tests.database.contradictions.worlds import Examined, judge, told
 from tests.world import open_world
 
 STORIES = {
@@ -37,6 +39,49 @@ STORIES = {
         told("The fair costs 5 euros.", "2025-01-11"),
     ],
 }
+
+
+JUDGED = {
+    "Agnes looks after the greenhouse.": "successive",
+    "Agnes handed the greenhouse over to Bruno.": "successive",
+    "Bruno waters the plants in the greenhouse of Agnes.": "unrelated",
+    "The greenhouse is hot in July.": "unrelated",
+}
+
+
+def _told_by_outcome(request: ChatRequest) -> str:
+    """Say of each pair what a judge who knows the outcome says, whichever of the two is named first."""
+    first, *others = request.passages
+    said = [
+        {
+            "candidate": one.label,
+            "relation": "successive"
+            if {JUDGED.get(first.text), JUDGED.get(one.text)} == {"successive"}
+            else "unrelated",
+        }
+        for one in others
+    ]
+    return json.dumps({"relations": said})
+
+
+def test_every_order_ends_alike_with_a_judge_too(database: Database, tmp_path: Path) -> None:
+    notes = [told(text, f"2025-0{month}-10") for month, text in enumerate(JUDGED, 1)]
+    seen = {}
+    for place, order in enumerate(itertools.permutations(notes)):
+        if place % 7:
+            continue
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        key = SliceKey("acme", Scope.PRIVATE, f"judged {place}")
+        examined = Examined(open_world(database, folder), folder, judge=judge(_told_by_outcome), key=key)
+        for at, note in enumerate(order):
+            examined.tell(note, examine=at % 2 == 1 or at == len(order) - 1)
+        examined.world.check(key)
+        seen[frozenset(examined.standing().items()), frozenset(examined.intervals())] = [note.text for note in order]
+    assert len(seen) == 1, "\n".join(f"{order}: {outcome}" for outcome, order in seen.items())
+    ((standing, _),) = seen
+    assert dict(standing)["Agnes looks after the greenhouse."] == "superseded"
+    assert sum(state == "superseded" for _, state in standing) == 1
 
 
 @pytest.mark.parametrize("story", STORIES)

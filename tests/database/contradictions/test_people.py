@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from dreaming.api.beliefs.store import BeliefFilter
-from dreaming.api.service import Reader
 from dreaming.beliefs.service import withdraw_notes
 from dreaming.errors import InvalidInput
 from dreaming.identifiers import uuid7
 from dreaming.notes.records import Trust
 from dreaming.passes.contradictions.service import Choice
 from dreaming.settings.resolution import resolve
-from tests.database.contradictions.worlds import Examined, told
+from tests.database.contradictions.worlds import Examined, reader, told
 
 THIRD, FOURTH = "The fair is on 3 March.", "The fair is on 4 March."
 BAKERY, MILL = "Lena works at the bakery.", "Lena works at the mill."
@@ -26,17 +25,13 @@ def undecided(examined: Examined) -> Examined:
     return examined
 
 
-def reader(examined: Examined) -> Reader:
-    return Reader(examined.world.database, examined.key.tenant, examined.environment, examined.world.now)
-
-
 def listed(examined: Examined, **wanted: datetime) -> set[str]:
     page = reader(examined).beliefs(examined.key, BeliefFilter(**wanted), limit=50)  # type: ignore[arg-type]
     return {one.belief.statement for one in page.beliefs}
 
 
 def test_a_conflict_is_listed_for_a_person_with_both_sides(undecided: Examined) -> None:
-    (found,) = reader(undecided).reviews(undecided.key, limit=10)
+    (found,) = reader(undecided).reviews(undecided.key, limit=10).items
     assert {found.left_id, found.right_id} == {undecided.belief(THIRD), undecided.belief(FOURTH)}
     assert found.relation == "incompatible"
 
@@ -52,7 +47,7 @@ def test_a_conflict_is_listed_for_a_person_with_both_sides(undecided: Examined) 
 def test_a_persons_word_decides_and_stays(undecided: Examined, choice: Choice, standing: dict[str, str]) -> None:
     undecided.resolver().resolve(undecided.belief(THIRD), undecided.belief(FOURTH), choice)
     assert undecided.standing() == standing
-    assert reader(undecided).reviews(undecided.key, limit=10) == []
+    assert reader(undecided).reviews(undecided.key, limit=10).items == ()
     undecided.tell(told("The fair has a carousel.", "2026-01-12"))
     undecided.world.check()
     assert undecided.standing() == standing | {"The fair has a carousel.": "current"}
@@ -67,7 +62,7 @@ def test_a_person_may_merge_and_take_it_back(undecided: Examined) -> None:
 
 
 def test_a_belief_is_no_conflict_with_itself(undecided: Examined) -> None:
-    with pytest.raises(InvalidInput, match="one belief"):
+    with pytest.raises(InvalidInput, match="same belief"):
         undecided.resolver().resolve(undecided.belief(THIRD), undecided.belief(THIRD), Choice.LEFT)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from dreaming.api.service import Reader
 from dreaming.identifiers import uuid7
 from dreaming.local.queue import LocalQueue
 from dreaming.models.protocols import ChatModel, ChatRequest
@@ -120,3 +121,8 @@ def judge(relation: str | Callable[[ChatRequest], Any]) -> ScriptedChatModel:
 def verdicts(request: ChatRequest, relation: str) -> str:
     said = [{"candidate": passage.label, "relation": relation} for passage in request.passages[1:]]
     return json.dumps({"relations": said})
+
+
+def reader(examined: Examined) -> Reader:
+    """What people read of the world."""
+    return Reader(examined.world.database, examined.key.tenant, examined.environment, examined.world.now)

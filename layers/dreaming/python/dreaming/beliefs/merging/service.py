@@ -21,7 +21,7 @@ from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.service import write_changes
 from dreaming.beliefs.workspace import Workspace
 from dreaming.database import Transaction
-from dreaming.errors import InvalidInput
+from dreaming.errors import InvalidInput, NotFound
 from dreaming.identifiers import NewId
 
 
@@ -63,12 +63,12 @@ def unmerge(tx: Transaction, slice_id: int, belief_id: UUID, *, ageing: Ageing, 
     """
     found = store.find_merges(tx, slice_id, belief_id)
     if not found:
-        raise InvalidInput("BELIEF_ID", "the belief was not merged with another", "see `dream why BELIEF_ID`")
+        raise InvalidInput("belief_id", "the belief was not merged with another", "see its history")
     undone = found[0]
     later = [one for one in store.find_merges(tx, slice_id, undone.kept_belief_id) if one.place > undone.place]
     if later:
         problem = f"the belief that it went into was merged again, with {later[0].merged_belief_id}"
-        raise InvalidInput("BELIEF_ID", problem, f"first: dream unmerge {later[0].merged_belief_id}")
+        raise InvalidInput("belief_id", problem, f"first take back the merge of {later[0].merged_belief_id}")
     untouched = (
         store.fingerprint(tx, slice_id, undone.kept_belief_id) == undone.kept_after
         and store.fingerprint(tx, slice_id, undone.merged_belief_id) == undone.merged_after
@@ -111,9 +111,9 @@ def split(
     loaded = beliefs_store.load(tx, slice_id, [belief_id])
     sources = {source.source_id: source for source in loaded[belief_id][1]} if belief_id in loaded else {}
     if source_id not in sources:
-        raise InvalidInput("--source", "no live source of the belief has this id", "see `dream why BELIEF_ID --json`")
+        raise NotFound("source_id", "no live source of the belief has this id", "see the sources of the belief")
     if len(sources) < 2:
-        raise InvalidInput("--source", "it is the belief's only source", "archive the belief instead")
+        raise InvalidInput("source_id", "it is the belief's only source", "archive the belief instead")
     workspace = Workspace(loaded, ageing=ageing, now=now, new_id=new_id)
     made = workspace.split(belief_id, source_id)
     changes = workspace.changes()

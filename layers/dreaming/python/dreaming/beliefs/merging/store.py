@@ -14,7 +14,7 @@ from psycopg.rows import class_row
 from dreaming.database import Transaction
 
 _RESTORED = """kind, statement, statement_hash, words_version, confidence, confirmed_at, first_seen_at, importance,
-    decay_class, fades_at, subject, attribute, value, multi_valued, valid_from, valid_until, trust, provenance, sources,
+    decay_class, subject, attribute, value, multi_valued, valid_from, valid_until, trust, provenance, sources,
     origins, created_at, updated_at, archived_at, archive_reason, warned_at"""
 
 # A belief's row and its sources, as one hash. When a note of the belief was last seen plays no part.
@@ -163,7 +163,7 @@ def settle(tx: Transaction, slice_id: int, merge: Merge) -> None:
 
 
 def restore_rows(tx: Transaction, slice_id: int, merge: Merge) -> None:
-    """Put both rows back as they were, column for column."""
+    """Put both rows back as they were, column for column; when they fade follows from the half-lives of now."""
     names = [name.strip() for name in _RESTORED.split(",")]
     assignments = ", ".join(f"{name} = was.{name}" for name in names)
     tx.execute(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dreaming.local.commands.command import DreamCommand, DreamFamily, with_session
+from dreaming.local.commands.command import DreamCommand, DreamFamily, cursor_option, with_session
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, day, one_line, printable, short_id
 
@@ -32,25 +32,32 @@ _QUOTE_LENGTH = 160
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many pairs.")
 @click.option("--neighbours", is_flag=True, help="Also pairs that are only near each other and wait for a judge.")
+@cursor_option
 @click.pass_context
-def conflicts(ctx: click.Context, limit: int, neighbours: bool) -> None:
+def conflicts(ctx: click.Context, limit: int, neighbours: bool, cursor: str | None) -> None:
     """List beliefs that contradict each other within a margin too small to decide, and pairs still open.
 
     What a rule or the judge decided is not here: `dream why BELIEF` shows its line of succession.
     """
     if ctx.invoked_subcommand is None:
-        _list(limit=limit, neighbours=neighbours)
+        _list(limit=limit, neighbours=neighbours, cursor=cursor)
 
 
 @with_session
-def _list(session: Session, *, limit: int, neighbours: bool) -> None:
+def _list(session: Session, *, limit: int, neighbours: bool, cursor: str | None) -> None:
+    listing = session.listing("conflicts", neighbours=neighbours)
     with session.database() as database:
         reader = session.reader(database)
-        found = reader.reviews(session.key, limit=limit, neighbours=neighbours)
-        sides = [(reader.explain(str(one.left_id)), reader.explain(str(one.right_id))) for one in found]
+        page = reader.reviews(session.key, limit=limit, neighbours=neighbours, cursor=listing.open(cursor))
+        explained = reader.explain_all(
+            session.key, [one for pair in page.items for one in (pair.left_id, pair.right_id)]
+        )
+    found = [one for one in page.items if {one.left_id, one.right_id} <= explained.keys()]
+    sides = [(explained[one.left_id], explained[one.right_id]) for one in found]
+    more = listing.close(page.next_cursor)
     if session.output.as_json:
         documents = [_document(one, left, right) for one, (left, right) in zip(found, sides, strict=True)]
-        session.output.document({"conflicts": documents})
+        session.output.document({"conflicts": documents, "next_cursor": more})
         return
     if not found:
         session.output.line("Nothing contradicts itself in a way that needs a person.")
@@ -62,6 +69,7 @@ def _list(session: Session, *, limit: int, neighbours: bool) -> None:
     ids = f"{short_id(found[0].left_id)} {short_id(found[0].right_id)}"
     command = f"{session.invocation} conflicts resolve {ids} --keep left|right|both|merge"
     session.output.line(f"{counted(len(found), 'pair')}. Decide one: {command}")
+    session.tell_more(more)
 
 
 def _title(one: ReviewRow) -> str:

@@ -71,8 +71,8 @@ def own_database() -> Iterator[Database]:
     with TemporaryDirectory(prefix="dreaming-stories-") as folder:
         Path(folder).chmod(0o711)
         server = EmbeddedPostgres(Path(folder), durable=False)
-        url = server.start()
         try:
+            url = server.start()  # also an interrupted start leaves a server to remove
             migrate(url)
             database = Database(url)
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dreaming.passes.contradictions.values import text_key
@@ -25,6 +25,8 @@ _OLD_ID = (
     r"|(?<=server )"
     r"|(?<=project ))[a-zA-Z][\w-]*|[a-zA-Z][a-zA-Z0-9]*(?:[-_][a-zA-Z0-9]+)+)"
 )
+# Between a name and its verb; a noun there would make it another thing's name ("the Lisbon office is called Harbor").
+_ASIDE = r"(?: (?:also|always|mostly|often|usually|sometimes|now|just|simply|still|who|which|[a-z]+ly)){0,3}"
 _Q = r"[\"“'‘]?"
 _FORMS = tuple(
     (form, re.compile(pattern))
@@ -64,7 +66,7 @@ _FORMS = tuple(
         (
             "goes by",
             (
-                rf"(?P<a>{_N}) (?:\w+ )?(?:goes by|answers to|is called|is nicknamed|is now called"
+                rf"(?<![\w-])(?P<a>{_N}){_ASIDE} (?:goes by|answers to|is called|is nicknamed|is now called"
                 rf"|is now known as)(?: the (?:nick)?name(?: of)?)? {_Q}(?P<b>{_N})(?! (?:in|by) )"
             ),
         ),
@@ -85,7 +87,7 @@ _FORMS = tuple(
         (
             "renamed",
             (
-                rf"(?P<a>{_N}) (?:was|has been|is being|got|is) (?:renamed|rebranded|retitled)(?: (?:to|as"
+                rf"(?P<a>{_N}) (?:was|has been|is being|got|is) (?:renamed|rebranded|retitled|relabell?ed)(?: (?:to|as"
                 rf"|into))? {_Q}(?P<b>{_N})"
             ),
         ),
@@ -108,7 +110,13 @@ _FORMS = tuple(
                 rf"(?: (?:to|as|into))? {_Q}(?P<b>{_ID})\b(?! [a-z])"
             ),
         ),
-        ("renamed", rf"[Rr]enamed (?:the )?(?:\w+ )?(?P<a>{_OLD_ID}) (?:to|into) {_Q}(?P<b>{_ID})\b(?! [a-z])"),
+        (
+            "renamed",
+            (
+                rf"\b[Rr]enam(?:ed|e|es|ing) (?:the )?(?:\w+ )?(?P<a>{_OLD_ID}) (?:to|into|as|->|→) "
+                rf"{_Q}(?P<b>{_ID})\b(?! [a-z])"
+            ),
+        ),
         (
             "formerly",
             (
@@ -142,9 +150,22 @@ def told_aliases(statement: str) -> tuple[Alias, ...]:
                 continue
             if form == "in brackets" and not _is_short_form(left, right):
                 continue
-            low, high = sorted((left, right))
-            found.setdefault((low, high), Alias(low, high, form))
+            for one, other in ((left, right), *_with_sort(match["a"], left, right)):
+                low, high = sorted((one, other))
+                found.setdefault((low, high), Alias(low, high, form))
     return tuple(found.values())
+
+
+_SORTED = re.compile(r"(?P<sort>[A-Z][a-z]+) (?=[A-Z0-9][\w-]*\d|[A-Z]{2,}\b)")
+
+
+def _with_sort(written: str, left: str, right: str) -> list[tuple[str, str]]:
+    """Let "Sample KX-4" that is now "AL-4" be "Sample AL-4" as well."""
+    sort = _SORTED.match(written)
+    head = sort["sort"].lower() if sort else left.partition(" ")[0]
+    if not (sort or head in _HEADS) or right.partition(" ")[0] == head:
+        return []
+    return [(left, f"{head} {right}")]
 
 
 def _is_short_form(long: str, short: str) -> bool:
@@ -155,7 +176,9 @@ def _is_short_form(long: str, short: str) -> bool:
     return long.startswith(short) or short == initials or (long[0] == short[0] and all(one in letters for one in short))
 
 
-_HEADS = frozenset({"project", "team", "company", "app", "service", "product"})
+_HEADS = frozenset(
+    {"project", "team", "company", "app", "service", "product", "repo", "repository", "library", "module"}
+)
 
 
 def without_head(name: str) -> str:
@@ -184,8 +207,8 @@ def canonical_names(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: root(name) for name in parent}
 
 
-def resolve(subject: str, canonical: dict[str, str]) -> str:
-    """Return a subject under its canonical name; a name that begins it counts too ("bob phone")."""
+def resolve(subject: str, canonical: Mapping[str, str]) -> str:
+    """Return a subject under its canonical name; one at either end of it counts too ("bob phone", "gym orbit")."""
     if subject in canonical:
         return canonical[subject]
     if (bare := without_head(subject)) in canonical:
@@ -195,4 +218,7 @@ def resolve(subject: str, canonical: dict[str, str]) -> str:
         name = " ".join(words[:size])
         if name in canonical:
             return " ".join((canonical[name], *words[size:]))
+        name = " ".join(words[-size:])
+        if name in canonical:
+            return " ".join((*words[:-size], canonical[name]))
     return subject

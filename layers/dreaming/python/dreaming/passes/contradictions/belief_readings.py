@@ -21,8 +21,11 @@ from dreaming.passes.contradictions.vocabulary import attribute_name, is_exclusi
 _COARSE = frozenset({"place", "date", "time", "lead"})
 """Attributes that a sentence form tells less exactly than a model may."""
 
-_COARSE_GIVEN = frozenset({"status", "name", "place", "date", "time", "price", "language"})
+_COARSE_GIVEN = frozenset({"status", "name", "place", "date", "time", "price", "language", "job"})
 """Attributes that a model names where a sentence form tells more."""
+
+
+_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,27 @@ def read_belief(belief: Belief | Source) -> Reading | None:
     parsed = read_statement(belief.statement)
     if not (belief.subject and belief.attribute and belief.value):
         return parsed or _opaque(belief.statement)
-    attribute = attribute_name(belief.attribute)
-    table = is_exclusive(attribute)
-    exclusive = table if table is not None else not belief.multi_valued
-    given = Reading(text_key(belief.subject), attribute, read_value(belief.value), exclusive=exclusive)
+    given = _given(belief.subject, attribute_name(belief.attribute), belief.value, multi_valued=belief.multi_valued)
     if parsed is None:
         return given
+    if fold(belief.value) in _YES_OR_NO:
+        return replace(_with_flags(given, parsed), negative=given.negative)
+    return _brought_together(given, parsed)
+
+
+def _given(subject: str, attribute: str, value: str, *, multi_valued: bool) -> Reading:
+    """Return what a model itself names; a value that denies is the denial of "yes"."""
+    table = is_exclusive(attribute)
+    exclusive = table if table is not None else not multi_valued
+    answer = _YES_OR_NO.get(fold(value))
+    if answer is not None:
+        return Reading(text_key(subject), attribute, read_value("yes"), negative=not answer)
+    return Reading(text_key(subject), attribute, read_value(value), exclusive=exclusive)
+
+
+def _brought_together(given: Reading, parsed: Reading) -> Reading:
+    """Return of what a model named, and of what the sentence says, that which tells more."""
+    attribute, exclusive = given.attribute or "", given.exclusive
     both_known = is_known(attribute) and is_known(parsed.attribute or "")
     if both_known and parsed.subject == given.subject and attribute not in _COARSE_GIVEN:
         return _with_flags(given, parsed)

@@ -35,7 +35,7 @@ _MONTH = (
 _DATE = (
     rf"(?P<v>(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|{_MONTH}\b(?: \d{{1,2}})?|"
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
-    r"|\d{1,2}/\d{1,2}(?:/\d{2,4})?|the \d{1,2}(?:st|nd|rd|th))\b.*)$"
+    r"|\d{1,2}/\d{1,2}(?:/\d{2,4})?|the \d{1,2}(?:st|nd|rd|th)(?! (?!of\b|at\b|from\b|in\b|until\b)[a-z]))\b.*)$"
 )
 _TIME = r"(?P<v>(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midnight|midday|half past \w+)\b.*)$"
 _CAPITAL = re.compile(r"(?:[A-Z]|[Tt]he |[Oo]ur |[Mm]y |author)")

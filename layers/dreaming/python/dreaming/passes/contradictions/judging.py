@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from dreaming.database import Database
@@ -17,14 +17,11 @@ from dreaming.passes.contradictions.belief_readings import Examined
 from dreaming.passes.contradictions.lines import Neighbourhood, Pair, is_trusted
 from dreaming.passes.contradictions.parsing import Verdicts, parse_verdicts
 from dreaming.passes.contradictions.prompt import build_request
-from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation
-from dreaming.passes.contradictions.relations import verdict_stands
+from dreaming.passes.contradictions.records import MAX_ATTEMPTS, DecidedBy, Judgement, Relation
+from dreaming.passes.contradictions.verdicts import verdict_stands
 from dreaming.passes.records import Clock, Deadline, Lease
 
 CANDIDATES_PER_CALL = 10
-MAX_ATTEMPTS = 5
-"""Calls without a usable word on a pair, after which it is left to a person."""
-
 _RESERVE_SECONDS = 10.0
 
 
@@ -140,6 +137,8 @@ class Judge:
                 stands, why = verdict_stands(around, result.call.belief_id, other, relation)
                 judged.ignored["against_a_rule"] += stands is not relation
                 judgement = self._judgement(around, result.call.belief_id, other, stands, why or reason)
+                if stands is None:
+                    judgement = replace(judgement, attempts=MAX_ATTEMPTS, last_failure="against_the_evidence")
             else:
                 judgement = self._judgement(around, result.call.belief_id, other, None, reason, failure)
             judged.verdicts[judgement.pair] = judgement
@@ -156,6 +155,8 @@ class Judge:
         left, right = (one, other) if one < other else (other, one)
         before = around.judged.get((left, right))
         attempts = (before.attempts if before else 0) + (relation is None)
+        if attempts >= MAX_ATTEMPTS and relation is None:
+            reason = f"no answer decides it: {reason}"
         return Judgement(
             left=left,
             right=right,

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import combinations
+from functools import cached_property
 from uuid import UUID
 
 from dreaming.beliefs.rules import Ageing
 from dreaming.notes.records import Trust
-from dreaming.passes.consolidation.wording import stem
 from dreaming.passes.contradictions.aliases import resolve
 from dreaming.passes.contradictions.belief_readings import Examined, span_in
 from dreaming.passes.contradictions.reading import Reading
 from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation
-from dreaming.passes.contradictions.values import Value, alternatives, same_value
+from dreaming.passes.contradictions.values import Value, alternatives, keys_of, same_value
 from dreaming.passes.contradictions.vocabulary import is_exclusive, is_known
 
 Pair = tuple[UUID, UUID]
+Key = tuple[str, str | None]
 
 
 def pair_of(one: UUID, other: UUID) -> Pair:
@@ -36,12 +36,13 @@ class Group:
     members: list[Examined] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Neighbourhood:
     """Beliefs that may have to do with each other, and what is known about pairs of them.
 
-    `canonical` maps folded names to the one that stands for them. `senses` tells of names that are used
-    for things of several sorts. `similar` are pairs that a search or consolidation found, with the reason.
+    `canonical` maps folded names to the one that stands for them. `similar` are pairs that a search or
+    consolidation found, with the reason. `complete` tells of which subjects and attributes all beliefs
+    are here; an attribute of None stands for the whole subject.
     """
 
     beliefs: Mapping[UUID, Examined]
@@ -51,11 +52,12 @@ class Neighbourhood:
     ageing: Ageing
     now: datetime
     focus: frozenset[UUID] = frozenset()
-    complete: frozenset[str] = frozenset()
+    complete: frozenset[Key] = frozenset()
 
     def is_complete(self, reading: Reading) -> bool:
-        """Tell whether all beliefs about a reading's subject are here."""
-        return resolve(reading.subject, dict(self.canonical)) in self.complete
+        """Tell whether all beliefs about a reading's subject and attribute are here."""
+        name = resolve(reading.subject, self.canonical)
+        return (name, None) in self.complete or (name, reading.attribute) in self.complete
 
     def tells_of_past(self, belief_id: UUID) -> bool:
         """Tell whether a belief itself says that it is over: that stays true when something follows."""
@@ -67,16 +69,17 @@ class Neighbourhood:
 
     @staticmethod
     def mentions(subject: str, names: frozenset[str]) -> bool:
-        """Tell whether a subject is, or begins with, one of the names."""
+        """Tell whether a subject is one of the names, or begins or ends with one."""
         words = subject.split(" ")
-        return any(" ".join(words[:size]) in names for size in range(1, len(words) + 1))
+        sizes = range(1, len(words) + 1)
+        return any(" ".join(words[:size]) in names or " ".join(words[-size:]) in names for size in sizes)
 
     def subject(self, reading: Reading) -> str:
         """Return the subject of a reading under its canonical name, kept apart by sense where one is told."""
-        name = resolve(reading.subject, dict(self.canonical))
+        name = resolve(reading.subject, self.canonical)
         return f"{name} ({reading.sense})" if reading.sense and reading.subject in self.ambiguous else name
 
-    @property
+    @cached_property
     def ambiguous(self) -> frozenset[str]:
         """The subjects that trusted statements call things of several sorts."""
         senses: defaultdict[str, set[str]] = defaultdict(set)
@@ -84,6 +87,16 @@ class Neighbourhood:
             if one.reading is not None and one.reading.sense and is_trusted(one):
                 senses[one.reading.subject].add(one.reading.sense)
         return frozenset(name for name, found in senses.items() if len(found) > 1)
+
+    @cached_property
+    def judged_of(self) -> Mapping[UUID, Sequence[tuple[UUID, Judgement]]]:
+        """For each belief those with which a judge or a person related it, with the judgement, in order."""
+        found: defaultdict[UUID, list[tuple[UUID, Judgement]]] = defaultdict(list)
+        for (left, right), judged in sorted(self.judged.items()):
+            if judged.relation is not None and judged.decided_by is not DecidedBy.RULE:
+                found[left].append((right, judged))
+                found[right].append((left, judged))
+        return found
 
 
 def is_trusted(one: Examined) -> bool:
@@ -159,7 +172,7 @@ def _home(one: Examined, groups: Iterable[Group], around: Neighbourhood) -> Grou
     subject = around.subject(reading)
     for group in groups:
         if group.subject == subject and any(
-            same_value(member.reading.value, value, dict(around.canonical))
+            same_value(member.reading.value, value, around.canonical)
             or (reading.negative and member.reading.value.words[-len(value.words) :] == value.words)
             for member in _heard_by(one, group.members)
             for value in wanted
@@ -177,123 +190,6 @@ def _home(one: Examined, groups: Iterable[Group], around: Neighbourhood) -> Grou
     return fitting[0] if len(fitting) == 1 else None
 
 
-def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined], bool]]:
-    """Split a group into lines: the beliefs that bear upon each other, and whether one value holds at a time.
-
-    Untrusted beliefs neither join nor part trusted ones: each goes to the first line that has to do with it.
-    """
-    trusted = [one for one in group.members if is_trusted(one)]
-    lines = _components(trusted, group.attribute, around) if trusted else []
-    others: list[Examined] = []
-    for one in group.members:
-        if is_trusted(one):
-            continue
-        home = next((line for line, exclusive in lines if exclusive or _has_bond(one, line, around)), None)
-        (others if home is None else home).append(one)
-    return lines + (_components(others, group.attribute, around) if others else [])
-
-
-def _has_bond(one: Examined, line: Iterable[Examined], around: Neighbourhood) -> bool:
-    """Tell whether an untrusted belief has to do with the trusted ones of a line."""
-    return any(_bond(one, member, around) is not None for member in line if is_trusted(member))
-
-
-def _components(members: list[Examined], attribute: str, around: Neighbourhood) -> list[tuple[list[Examined], bool]]:
-    """Split beliefs of equal trust into lines."""
-    if (
-        any(one.reading and one.reading.exclusive and not one.reading.past for one in members)
-        and is_exclusive(attribute) is not False
-    ):
-        if not any(one.reading and one.reading.adds for one in members):
-            return [(list(members), True)]
-        single = True
-    else:
-        single = False
-    parent = {one.belief.belief_id: one.belief.belief_id for one in members}
-
-    def root(name: UUID) -> UUID:
-        while parent[name] != name:
-            name = parent[name]
-        return name
-
-    exclusive: set[UUID] = set()
-    for left, right in combinations(members, 2):
-        added = any(one.reading and one.reading.adds for one in (left, right))
-        bond = True if single and not added else _bond(left, right, around)
-        if added and bond and not _ends(left, right, around):
-            bond = None
-        if bond is not None:
-            parent[root(left.belief.belief_id)] = root(right.belief.belief_id)
-            if bond:
-                exclusive |= {left.belief.belief_id, right.belief.belief_id}
-    found: defaultdict[UUID, list[Examined]] = defaultdict(list)
-    for one in members:
-        found[root(one.belief.belief_id)].append(one)
-    return [(line, any(one.belief.belief_id in exclusive for one in line)) for line in found.values()]
-
-
-def _ends(left: Examined, right: Examined, around: Neighbourhood) -> bool:
-    """Tell whether one of two beliefs says that it ends the other's value, or a judge or person that they conflict."""
-    judged = around.judged.get(pair_of(left.belief.belief_id, right.belief.belief_id))
-    if judged is not None and is_bound(judged):
-        return True
-    one, other = left.reading, right.reading
-    aliases = dict(around.canonical)
-    return (
-        one is not None
-        and other is not None
-        and any(
-            same_value(former.value, value, aliases)
-            for former, latter in ((one, other), (other, one))
-            for value in latter.ended
-        )
-    )
-
-
-def _bond(left: Examined, right: Examined, around: Neighbourhood) -> bool | None:
-    """Tell whether two beliefs of an attribute with several values exclude each other; None: no bond at all."""
-    one, other = left.reading, right.reading
-    judged = around.judged.get(pair_of(left.belief.belief_id, right.belief.belief_id))
-    if judged is not None and judged.decided_by is not DecidedBy.RULE and judged.relation is not None:
-        return _JUDGED_BOND.get(judged.relation)
-    return None if one is None or other is None else _told_bond(one, other, dict(around.canonical))
-
-
-_JUDGED_BOND = {Relation.SUCCESSIVE: True, Relation.INCOMPATIBLE: True, Relation.DUPLICATE: False}
-
-
-def _told_bond(one: Reading, other: Reading, aliases: dict[str, str]) -> bool | None:
-    """Tell what two readings themselves say of a bond."""
-    if any(same_value(one.value, value, aliases) for value in other.ended) or any(
-        same_value(other.value, value, aliases) for value in one.ended
-    ):
-        return True
-    if same_value(one.value, other.value, aliases):
-        return False
-    several = is_exclusive(one.attribute or "") is False or is_exclusive(other.attribute or "") is False
-    if several or one.past or other.past or one.negative or other.negative or one.event or other.event:
-        return None
-    choices = not (one.attribute or "").startswith("does ") or one.changes or other.changes
-    if alternatives(one.value, other.value, choices=choices):
-        return True
-    return True if _replaces(one, other) else None
-
-
-_TURNED_VERBS = "study drive ride attend rent drink wear lead teach major"
-_TURNS = frozenset(f"does {stem(verb)}" for verb in _TURNED_VERBS.split())
-_PLACED = (" at", " in", " for", " with", " to", " from", " under", " on")
-
-
-def _replaces(one: Reading, other: Reading) -> bool:
-    """Tell whether "now" in one of two sentences with one verb says that its value took the other's place.
-
-    It does where somebody does a thing somewhere or for somebody ("now teaches at"), and with a few verbs that
-    have one object at a time; who collects maps now may collect coins still.
-    """
-    verb = one.attribute or ""
-    return one.changes != other.changes and verb == other.attribute and (verb in _TURNS or verb.endswith(_PLACED))
-
-
 def tells_time(one: Examined) -> bool:
     """Tell whether a belief by itself says that something is over, or from when or until when it holds."""
     reading = one.reading
@@ -307,28 +203,49 @@ def tells_time(one: Examined) -> bool:
 def kept_over(members: Iterable[Examined], around: Neighbourhood) -> dict[UUID, UUID]:
     """Return for each belief that a person rejected the one that was kept."""
     ids = {one.belief.belief_id for one in members}
-    found: dict[UUID, UUID] = {}
-    for (left, right), judged in around.judged.items():
-        if judged.kept is not None and left in ids and right in ids:
-            found[right if judged.kept == left else left] = judged.kept
-    return found
+    return {
+        belief_id: judged.kept
+        for belief_id in ids
+        for other, judged in around.judged_of.get(belief_id, ())
+        if judged.kept is not None and judged.kept == other and other in ids
+    }
+
+
+class _Numbered:
+    """Values with a number for each that differs; a value is compared with those filed under its keys alone."""
+
+    def __init__(self, aliases: Mapping[str, str]) -> None:
+        self._aliases = aliases
+        self._known: list[list[Value]] = []
+        self._filed: defaultdict[tuple[object, ...], dict[int, None]] = defaultdict(dict)
+
+    def number(self, value: Value, apart: Collection[int] = ()) -> int:
+        """Return the number of a value, a new one when none is equal but those that it is kept apart from."""
+        _, wanted = keys_of(value, self._aliases)
+        places = sorted({place for key in wanted for place in self._filed.get(key, ())})
+        for place in places:
+            if place not in apart and any(same_value(value, other, self._aliases) for other in self._known[place]):
+                self.add(value, place)
+                return place
+        self._known.append([])
+        self.add(value, len(self._known) - 1)
+        return len(self._known) - 1
+
+    def add(self, value: Value, place: int) -> None:
+        """File a value under a number."""
+        if value not in self._known[place]:
+            self._known[place].append(value)
+            for key in keys_of(value, self._aliases)[0]:
+                self._filed[key][place] = None
 
 
 def number_values(members: Iterable[Examined], around: Neighbourhood) -> dict[UUID, tuple[int, tuple[int, ...]]]:
     """Give equal values one number, in an order that no arrival decides; tell each belief's, and those it ends."""
-    aliases = dict(around.canonical)
-    known: list[list[Value]] = []
-    numbers: dict[UUID, tuple[int, tuple[int, ...]]] = {}
+    members = list(members)
+    # A name says nothing of the thing but the name itself: another name of it is another value.
+    named = all(one.reading is None or one.reading.attribute == "name" for one in members)
+    values = _Numbered({} if named else around.canonical)
     by_belief: dict[UUID, int] = {}
-
-    def number(value: Value) -> int:
-        for place, values in enumerate(known):
-            if any(same_value(value, other, aliases) for other in values):
-                values.append(value)
-                return place
-        known.append([value])
-        return len(known) - 1
-
     ordered = sorted(
         members, key=lambda one: (len(one.reading.value.words) if one.reading else 0, one.belief.statement)
     )
@@ -337,22 +254,38 @@ def number_values(members: Iterable[Examined], around: Neighbourhood) -> dict[UU
             continue
         judged = [
             by_belief[other]
-            for pair, found in around.judged.items()
-            if one.belief.belief_id in pair and found.decided_by is not DecidedBy.RULE
-            for other in pair
+            for other, found in around.judged_of.get(one.belief.belief_id, ())
             if other in by_belief and _is_together(found.relation, one, around.beliefs[other])
         ]
-        place = judged[0] if judged else number(one.reading.value)
         if judged:
-            known[place].append(one.reading.value)
-        by_belief[one.belief.belief_id] = place
-    for one in ordered:
-        if one.reading is not None:
-            numbers[one.belief.belief_id] = (
-                by_belief[one.belief.belief_id],
-                tuple(number(value) for value in one.reading.ended),
-            )
-    return numbers
+            values.add(one.reading.value, min(judged))
+        apart = [
+            by_belief[other]
+            for other, found in around.judged_of.get(one.belief.belief_id, ())
+            if other in by_belief and _are_two(found.relation, one, around.beliefs[other], around)
+        ]
+        number = min(judged) if judged else values.number(one.reading.value, apart)
+        by_belief[one.belief.belief_id] = number
+    return {
+        one.belief.belief_id: (
+            by_belief[one.belief.belief_id],
+            tuple(values.number(value) for value in one.reading.ended),
+        )
+        for one in ordered
+        if one.reading is not None
+    }
+
+
+def _are_two(relation: Relation | None, one: Examined, other: Examined, around: Neighbourhood) -> bool:
+    """Tell whether a judge's or a person's word sets one value of two subjects against itself.
+
+    What changed then is the subject: "Niko has the keys", "Paula has the keys".
+    """
+    if relation not in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE) or one.reading is None or other.reading is None:
+        return False
+    return (
+        around.subject(one.reading) != around.subject(other.reading) and one.reading.negative == other.reading.negative
+    )
 
 
 def _is_together(relation: Relation | None, one: Examined, other: Examined) -> bool:

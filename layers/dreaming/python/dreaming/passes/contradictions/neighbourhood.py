@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -11,13 +11,13 @@ from dreaming.beliefs.records import ArchiveReason
 from dreaming.beliefs.rules import Ageing
 from dreaming.database import Transaction
 from dreaming.passes.contradictions import store
-from dreaming.passes.contradictions.aliases import Alias, canonical_names, resolve, told_aliases
+from dreaming.passes.contradictions.aliases import Alias, canonical_names, resolve, told_aliases, without_head
 from dreaming.passes.contradictions.belief_readings import Examined, fingerprint, read_belief
-from dreaming.passes.contradictions.lines import Neighbourhood, Pair, is_bound, is_trusted
+from dreaming.passes.contradictions.lines import Key, Neighbourhood, Pair, is_bound, is_trusted
 from dreaming.passes.contradictions.records import Judgement
 
 MOST_OF_A_SUBJECT = 1_000
-"""How many beliefs about one subject are looked at, the latest confirmed first; of its attribute, all."""
+"""How many beliefs of a subject that is looked at as a whole are read, the latest confirmed first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,13 @@ def survey(
     ageing: Ageing,
     now: datetime,
     verdicts: Mapping[Pair, Judgement],
+    similar: Mapping[Pair, str] | None = None,
 ) -> Surroundings:
-    """Return the neighbourhood of the beliefs in `focus`; `verdicts` are judgements not yet stored."""
+    """Return the neighbourhood of the beliefs in `focus`; `verdicts` are judgements not yet stored.
+
+    `similar` are pairs that were found before, which saves the search. What is read grows with the lines that the
+    beliefs in focus are on, not with all that is known of their subjects.
+    """
     loaded = _examined(tx, slice_id, focus)
     # Only a trusted belief names things: who sends mail must not make two people one.
     telling = {one for one in focus if one in loaded and loaded[one].belief.sources and is_trusted(loaded[one])}
@@ -47,49 +52,103 @@ def survey(
     before = canonical_names((alias.name, alias.other_name) for _, alias, _ in stored)
     aliases = [alias for belief_id, alias, counts in stored if counts and belief_id not in told]
     aliases += [alias for found in told.values() for alias in found]
-    canonical = canonical_names((alias.name, alias.other_name) for alias in aliases)
-    bound = _bound(tx, slice_id, focus, verdicts)
-    loaded |= _examined(tx, slice_id, bound - loaded.keys())
-    keys = [(one.reading.subject, one.reading.attribute) for one in loaded.values() if one.reading is not None]
-    keys += store.examined_keys(tx, slice_id, focus)
-    complete = frozenset(resolve(subject, canonical) for subject, _ in keys)
-    raw = {subject for subject, _ in keys}
-    if canonical or before:
-        raw |= {subject for subject in store.subjects(tx, slice_id) if resolve(subject, canonical) in complete}
-    ids = {*focus, *bound, *store.find_by_subject(tx, slice_id, raw, MOST_OF_A_SUBJECT)}
-    ids.update(store.find_by_key(tx, slice_id, raw, {attribute for _, attribute in keys if attribute}))
-    live = {one: loaded[one].belief.statement for one in focus if one in loaded and _in_question(loaded[one])}
-    similar = store.find_similar(tx, slice_id, live) | store.queued(tx, slice_id, list(focus))
-    ids.update(one for pair in similar for one in pair)
-    ids.update(store.find_partners(tx, slice_id, list(focus)))
-    loaded |= _examined(tx, slice_id, ids - loaded.keys())
-    judged = store.read_judgements(tx, slice_id, list(loaded)) | dict(verdicts)
+    names = _Names(tx, slice_id, canonical_names((alias.name, alias.other_name) for alias in aliases), before)
+    fresh = {one for pair, judged in verdicts.items() if is_bound(judged) for one in pair}
+    complete = _load_lines(tx, slice_id, {*focus, *fresh}, names, loaded)
+    if similar is None:
+        live = {one: loaded[one].belief.statement for one in focus if one in loaded and _in_question(loaded[one])}
+        similar = store.find_similar(tx, slice_id, live)
+    similar = {**similar, **store.queued(tx, slice_id, list(focus))}
+    near = {one for pair in similar for one in pair} | set(store.find_partners(tx, slice_id, list(focus)))
+    loaded |= _examined(tx, slice_id, near - loaded.keys())
+    judged = store.read_judgements(tx, slice_id, list(loaded), list(focus)) | dict(verdicts)
     around = Neighbourhood(
         beliefs=loaded,
-        canonical=canonical,
+        canonical=names.canonical,
         judged={pair: one for pair, one in judged.items() if _is_valid(one, loaded)},
         similar=similar,
         ageing=ageing,
         now=now,
         focus=frozenset(focus),
-        complete=complete,
+        complete=frozenset(complete),
     )
-    changed = {name for name in {*before, *canonical} if before.get(name) != canonical.get(name)}
+    changed = {name for name in {*before, *names.canonical} if before.get(name) != names.canonical.get(name)}
     return Surroundings(around, told, frozenset(changed))
 
 
-_MOST_BOUND = 100
+class _Names:
+    """The subjects of a slice under all their names."""
+
+    def __init__(self, tx: Transaction, slice_id: int, canonical: Mapping[str, str], before: Mapping[str, str]) -> None:
+        self.canonical = canonical
+        self._tx, self._slice_id = tx, slice_id
+        self._aliased = frozenset((*canonical, *before))
+        self._subjects: list[str] | None = None
+
+    def spelled(self, subjects: set[str]) -> dict[str, str]:
+        """Return canonical subjects under every name that beliefs have for them; most have one name."""
+        found = {subject: subject for subject in subjects if resolve(subject, self.canonical) == subject}
+        if any(Neighbourhood.mentions(without_head(one), self._aliased) for one in subjects):
+            if self._subjects is None:
+                self._subjects = store.subjects(self._tx, self._slice_id)
+            names = ((resolve(subject, self.canonical), subject) for subject in self._subjects)
+            found |= {subject: name for name, subject in names if name in subjects}
+        return found
 
 
-def _bound(tx: Transaction, slice_id: int, focus: Sequence[UUID], verdicts: Mapping[Pair, Judgement]) -> set[UUID]:
-    """Return what a judge or a person put on one line with the beliefs in focus, and what with those in turn."""
-    fresh = {one for pair, judged in verdicts.items() if is_bound(judged) for one in pair}
-    found: set[UUID] = set(fresh)
-    edge = {*focus, *fresh}
-    while edge and len(found) < _MOST_BOUND:
-        edge = set(store.find_bound(tx, slice_id, sorted(edge))) - found - set(focus)
-        found |= edge
-    return found
+def _load_lines(
+    tx: Transaction, slice_id: int, wanted: set[UUID], names: _Names, loaded: dict[UUID, Examined]
+) -> set[Key]:
+    """Load whole lines: those of the beliefs wanted, those of what a judge or a person joined with them, and so on.
+
+    Return the subjects and attributes of which all beliefs are loaded. A subject of which something is told without
+    an attribute, or that is called things of several sorts, is loaded as a whole: any of its lines may be meant.
+    """
+    complete: set[Key] = set()
+    seen: set[UUID] = set()
+    while wanted and len(seen) < _MOST_JOINED:
+        loaded |= _examined(tx, slice_id, wanted - loaded.keys())
+        readings = [one.reading for belief_id in wanted if (one := loaded.get(belief_id)) and one.reading]
+        told = {(one.subject, one.attribute) for one in readings} | set(
+            store.examined_keys(tx, slice_id, sorted(wanted))
+        )
+        keys = {(resolve(subject, names.canonical), attribute) for subject, attribute in told}
+        spelled = names.spelled({subject for subject, _ in keys})
+        loose = {resolve(one, names.canonical) for one in store.loose_subjects(tx, slice_id, sorted(spelled))}
+        loose |= {resolve(one.subject, names.canonical) for one in readings if one.attribute is None or one.sense}
+        keys = {(subject, None if subject in loose else attribute) for subject, attribute in keys} - complete
+        ids = _find_lines(tx, slice_id, keys, spelled)
+        complete |= keys
+        loaded |= _examined(tx, slice_id, ids - loaded.keys())
+        seen |= wanted | ids
+        wanted = set(store.find_bound(tx, slice_id, sorted(wanted | ids))) - seen
+    return complete
+
+
+_MOST_JOINED = 5_000
+
+
+def _find_lines(tx: Transaction, slice_id: int, keys: set[Key], spelled: Mapping[str, str]) -> set[UUID]:
+    """Return the beliefs of subjects and attributes; of an attribute all, of a whole subject the latest."""
+    whole = {subject for subject, attribute in keys if attribute is None}
+    found = set(
+        store.find_by_subject(tx, slice_id, [one for one in spelled if spelled[one] in whole], MOST_OF_A_SUBJECT)
+    )
+    pairs = [
+        (one, attribute) for one in spelled for subject, attribute in keys if attribute and spelled[one] == subject
+    ]
+    return found | set(store.find_by_key(tx, slice_id, pairs))
+
+
+def refreshed(tx: Transaction, slice_id: int, found: Surroundings, touched: set[UUID]) -> Surroundings | None:
+    """Return surroundings with some beliefs read anew after a merge; None when one of them says something else now."""
+    around = found.around
+    anew = _examined(tx, slice_id, touched)
+    for belief_id, one in anew.items():
+        if one.fingerprint != around.beliefs[belief_id].fingerprint and one.belief.sources:
+            return None
+    beliefs = {**around.beliefs, **anew}
+    return replace(found, around=replace(around, beliefs=beliefs))
 
 
 def _in_question(one: Examined) -> bool:

@@ -62,6 +62,15 @@ NEGATION = re.compile(
 )
 NOT_ANY_MORE = re.compile(r"\b(?:no longer|any ?more|any longer|ya no)\b", re.IGNORECASE)
 MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
+MODAL = re.compile(
+    r"^(?P<s>.+?) (?:(?P<no>must(?: not|n['’]t| never)|may (?:not|never)|can(?: ?not|['’]t| never)|shall not|shan['’]t"
+    r"|should(?: not|n['’]t| never)|(?:is|are) (?:not|no longer) (?:allowed|permitted|supposed) to"
+    r"|(?:is|are)n['’]t (?:allowed|permitted|supposed) to|(?:is|are) (?:forbidden|prohibited) to)"
+    r"|(?P<yes>must|may|can|shall|should|(?:has|have) to|needs? to"
+    r"|(?:is|are) (?:allowed|permitted|required|supposed|obliged) to))"
+    r" (?P<v>(?!be (?:done|delivered|submitted|finished|handed)\b|have (?:been|\w+ed)\b|not\b|no\b).+)$",
+    re.IGNORECASE,
+)
 USED_TO = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!got )\bused to\b", re.IGNORECASE)
 BEFORE = re.compile(
     r"\b(?:formerly|previously|once|in the past|back then|earlier|originally|at first|initially|at that time"
@@ -222,9 +231,9 @@ OUR_GROUP = re.compile(
 IS_THE = re.compile(
     r"^(?P<v>(?!The |Our |My |It |This )[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*)"
     r" (?:is|became|was (?:named|appointed|elected)|has become) (?:the|our) (?:new |current |acting )?"
-    r"(?P<s>(?i:ceo|cto|cfo|coo|president|mayor|treasurer|secretary|team lead|tech lead|team captain"
-    r"|captain|chair|chairman"
-    r"|chairwoman|head chef|product owner|scrum master|line manager|landlord|goalkeeper|editor-in-chief))$"
+    r"(?P<s>(?:[a-z]+[ -]){0,3}(?i:ceo|cto|cfo|coo|president|mayor|treasurer|secretary|manager|lead|leader|owner"
+    r"|head|director|coordinator|captain|chair|chairman|chairwoman|head chef|scrum master|landlord|landlady"
+    r"|goalkeeper|conductor|coach|maintainer|moderator|supervisor|editor|editor-in-chief|principal))$"
 )
 WHO = re.compile(
     r"^(?:The|Our|My) (?!(?:\w+ )*(?:friend|colleague|neighbou?r|cousin|brother|sister|uncle|aunt|child|son|daughter"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dreaming.passes.contradictions import patterns
-from dreaming.passes.contradictions.vocabulary import PERSONS, attribute_name, is_known
+from dreaming.passes.contradictions.vocabulary import PERSONS, PLACES, attribute_name, is_known
 
 _GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|dear|morning|good morning)(?: (?:all|everyone|everybody|team|folks|there|[A-Z]\w+))?"
@@ -17,6 +17,29 @@ _TURNS_OUT = re.compile(
     r"^(?:(?:as )?it )?(?:turns|turned) out(?: that)?,? |^(?:i was wrong|we were wrong|my mistake|scratch that"
     r"|sorry|oops)\s*[,:;.–—-]+\s*|^(?:in fact|in truth|contrary to what \w+ (?:said|wrote)),? ",
     re.IGNORECASE,
+)
+_DAY_OR_TIME = (
+    r"(?:[0-3]?\d(?:st|nd|rd|th)?|\d{4}(?:-\d\d){0,2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{1,2}:\d\d(?:am|pm)?"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[a-z]*|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+    r"|[Ww]eek|of|the|,|#\d+|\d+)"
+)
+_SHEET = (
+    r"(?:minutes|meeting|notes?|update|timetable|schedule|notice|memo|log|report|recap|summary|standup|sync|reminder"
+    r"|announcement|bulletin|newsletter|rota|roster|agenda|entry|record|protocol|changelog|release notes|journal|diary"
+    r"|status|news|plan|thread|message|email|call|chat|transcript|handover|debrief|retro|retrospective)"
+)
+_SHEET_LABEL = re.compile(
+    rf"^(?:(?:new|updated|revised|latest|today['’]s|weekly|monthly|daily|board|team|staff|club|group|lab|status|shift"
+    rf"|field|project|from|the|our) )*{_SHEET}(?: (?:from|for|{_DAY_OR_TIME}))*\s*[:–—]\s+(?=\S+ \S+ \S)",
+    re.IGNORECASE,
+)
+_STAMP = re.compile(
+    r"^[\[(]?(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?[,:]? +(?=\S+ \S+ )", re.IGNORECASE
+)
+_SPEAKER = re.compile(
+    r"^<?(?P<who>[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)?)>?(?: \(\d{1,2}:\d\d\))?: "
+    r"(?P<what>.*\b(?:I|[Mm]y|[Ww]e|I['’](?:m|ve|ll|d))\b.*)$",
+    re.DOTALL,
 )
 _TOPIC = re.compile(
     r"^(?:minutes|meeting|todo|info|reminder|retro|standup|note to self|log|status|decision|decided|agreed|outcome"
@@ -30,6 +53,9 @@ _HALF = re.compile(
     r"|four|five|six"
     r"|seven|eight|nine|ten|eleven|twelve)\b(?! (?:hundred|thousand))",
     re.IGNORECASE,
+)
+_DAYTIME = re.compile(
+    r"\b(?P<at>(?:1[0-2]|[1-9])(?::\d\d)?)(?: o['’]clock)? in the (?P<when>morning|afternoon|evening)\b", re.IGNORECASE
 )
 _HOURS = dict(
     zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)  # noqa: SIM905
@@ -99,7 +125,7 @@ _ONE = {"are": "is"}
 def phrased(text: str) -> tuple[str, bool]:
     """Return a statement in plain form, and whether it says of itself that it corrects something."""
     text, corrects = _led(text)
-    said = patterns.SAID.match(text)
+    said = patterns.SAID.match(text) or _SPEAKER.match(text)
     if said:
         what, also = _led(said["what"])
         text, corrects = _told_by(said["who"], patterns.HEDGE.sub("", what)), corrects or also
@@ -112,8 +138,9 @@ def phrased(text: str) -> tuple[str, bool]:
 
 
 def spelled_times(text: str) -> str:
-    """Write "half past nine" as 9:30."""
-    return _HALF.sub(_clock, text)
+    """Write "half past nine in the evening" as 9:30 pm."""
+    text = _HALF.sub(_clock, text)
+    return _DAYTIME.sub(lambda found: f"{found['at']} {'am' if found['when'].lower() == 'morning' else 'pm'}", text)
 
 
 def _clock(found: re.Match[str]) -> str:
@@ -128,7 +155,7 @@ def _led(text: str) -> tuple[str, bool]:
     corrects = False
     for _ in range(4):
         before = text
-        text = _TOPIC.sub("", _GREETING.sub("", text))
+        text = _SHEET_LABEL.sub("", _TOPIC.sub("", _GREETING.sub("", _STAMP.sub("", text))))
         turned = _TURNS_OUT.match(text)
         cue = patterns.LEAD_CUE.match(text)
         if turned:
@@ -208,3 +235,19 @@ def _as_passive(text: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _sort_of(word: str) -> str:
+    word = word.lower()
+    return "person" if word in PERSONS else "place" if word in PLACES else word
+
+
+def sense_of(text: str) -> tuple[str | None, str]:
+    """Return which sort of thing a sentence calls its subject, if any, and the sentence without that."""
+    found = patterns.SENSE.match(text)
+    if found and not found["rest"].startswith(("of ",)):
+        return _sort_of(found["w"]), f"{found['s']} {found['rest']}"
+    found = patterns.SENSE_BEFORE.match(text)
+    if found and found["s"][0].isupper():
+        return _sort_of(found["w"]), f"{found['s']} {found['rest']}"
+    return None, text

@@ -14,12 +14,10 @@ from dreaming.passes.consolidation.lexicon import IRREGULAR_PAST
 from dreaming.passes.consolidation.wording import stem
 from dreaming.passes.contradictions import patterns
 from dreaming.passes.contradictions.forms import FORMS, Form
-from dreaming.passes.contradictions.phrasing import phrased, third_person
+from dreaming.passes.contradictions.phrasing import phrased, sense_of, third_person
 from dreaming.passes.contradictions.values import Value, read_value, text_key, without_times
 from dreaming.passes.contradictions.vocabulary import (
     FIXED,
-    PERSONS,
-    PLACES,
     attribute_name,
     category,
     is_exclusive,
@@ -84,7 +82,7 @@ def read_statement(statement: str) -> Reading | None:
         ),
         text,
     )
-    sense, text = _sense_of(text)
+    sense, text = sense_of(text)
     found = _ending(text) or _replacing(text) or _stating(text, changes=changes)
     if found is None or not (found.value.words or found.value.numbers):
         return None
@@ -126,21 +124,6 @@ def _by_category(found: Reading) -> Reading:
         way = _COMMUTES.get(found.value.text)
         return replace(found, value=read_value(way)) if way else found
     return found
-
-
-def _sort_of(word: str) -> str:
-    word = word.lower()
-    return "person" if word in PERSONS else "place" if word in PLACES else word
-
-
-def _sense_of(text: str) -> tuple[str | None, str]:
-    found = patterns.SENSE.match(text)
-    if found and not found["rest"].startswith(("of ",)):
-        return _sort_of(found["w"]), f"{found['s']} {found['rest']}"
-    found = patterns.SENSE_BEFORE.match(text)
-    if found and found["s"][0].isupper():
-        return _sort_of(found["w"]), f"{found['s']} {found['rest']}"
-    return None, text
 
 
 def _plain(text: str) -> str:
@@ -225,19 +208,38 @@ def _stating(text: str, *, changes: bool) -> Reading | None:
     text = patterns.USED_TO_BE.sub("was", text)
     plain = _plain(patterns.BEFORE.sub("", patterns.USED_TO.sub("", text)))
     plain = " ".join(plain.split())
+    told = plain
     stopped = patterns.STOPPED.search(plain)
     negative = bool(stopped) or patterns.NEGATION.search(plain) is not None or ended
     if stopped:
         plain = plain[: stopped.start()] + _present(stopped["verb"]) + plain[stopped.end() :]
     elif negative:
         plain = _affirmed(plain)
+    modal = _modal(" ".join(patterns.NOT_ANY_MORE.sub("", told).split()), ended=ended)
     ends = negative and (bool(stopped) or ended)
     plain = patterns.NOT_ANY_MORE.sub("", plain).strip()
-    found = _by_noun(plain) or _by_form(plain) or _by_verb(plain)
+    found = modal if negative and modal else _by_noun(plain) or _by_form(plain) or modal or _by_verb(plain)
     if found is None:
         return None
+    if found is modal:
+        return replace(found, past=past and not found.negative, changes=changes or ended)
     past = (past or found.past) and not negative
     return replace(found, negative=negative, past=past, changes=changes or ends)
+
+
+def _modal(text: str, *, ended: bool) -> Reading | None:
+    """Read "visitors must not sign in": what somebody may do, or may not; who must do a thing may do it."""
+    found = patterns.MODAL.match(text)
+    if (
+        found is None
+        or len(found["s"].split()) > _LONGEST_ACTOR
+        or re.search(r"\b(?:that|which|who|if|when)\b", found["s"])
+    ):
+        return None
+    return Reading(text_key(found["s"]), "may", read_value(found["v"]), negative=bool(found["no"]) != ended)
+
+
+_LONGEST_ACTOR = 7
 
 
 def _affirmed(text: str) -> str:

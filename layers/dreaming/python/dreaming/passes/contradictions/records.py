@@ -7,6 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+MAX_ATTEMPTS = 5
+"""Calls without a usable word on a pair, after which it is left to a person."""
+
 
 class Relation(StrEnum):
     """How two beliefs relate."""

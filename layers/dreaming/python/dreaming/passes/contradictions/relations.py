@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from uuid import UUID
 
 from dreaming.beliefs.records import ArchiveReason
 from dreaming.beliefs.words import jaccard, word_set
 from dreaming.passes.consolidation.guards import veto
 from dreaming.passes.consolidation.records import Veto
-from dreaming.passes.contradictions.bearing import may_be_one_thing
+from dreaming.passes.contradictions.bearing import may_conflict
 from dreaming.passes.contradictions.belief_readings import Examined, span_in, timed_claims
+from dreaming.passes.contradictions.components import components
 from dreaming.passes.contradictions.lines import (
     Group,
     Neighbourhood,
     Pair,
-    components,
     counts,
     groups_of,
     kept_over,
@@ -29,7 +29,8 @@ from dreaming.passes.contradictions.lines import (
 from dreaming.passes.contradictions.phrasing import spelled_times
 from dreaming.passes.contradictions.records import DecidedBy, Line, Relation, Standing
 from dreaming.passes.contradictions.timeline import derive, overall
-from dreaming.passes.contradictions.vocabulary import is_known
+from dreaming.passes.contradictions.values import alternatives
+from dreaming.passes.contradictions.vocabulary import is_exclusive, is_known, may_be_one
 
 PLAUSIBLE_SIMILARITY = 0.2
 
@@ -38,7 +39,8 @@ PLAUSIBLE_SIMILARITY = 0.2
 class Ruling:
     """What the rules make of a neighbourhood of beliefs.
 
-    `relations`: pairs that a rule decides. `open_pairs`: pairs for a judge, the most alike first.
+    `relations`: pairs with a belief in focus that a rule decides. `open_pairs`: pairs for a judge, the most
+    alike first.
     """
 
     lines: tuple[Line, ...]
@@ -73,7 +75,13 @@ def rule(around: Neighbourhood) -> Ruling:
     for pair in around.similar:
         known = pair in relations or pair in decided or pair in asked
         if not known and around.focus & set(pair) and all(one in around.beliefs for one in pair):
-            relations[pair] = (Relation.UNRELATED, "another subject or attribute")
+            homes = {grouped.get(one) for one in pair}
+            together = len(homes) == 1 and None not in homes
+            relations[pair] = (
+                (Relation.COEXISTING, "several values at once")
+                if together
+                else (Relation.UNRELATED, "another subject or attribute")
+            )
     return Ruling(tuple(lines), relations, open_pairs)
 
 
@@ -101,24 +109,55 @@ def _relations(
 ) -> dict[Pair, tuple[Relation, str]]:
     """Name how each two beliefs of a line relate; only the pairs of values that were compared."""
     standing = overall(line.stretches)
+    by_id = {one.belief.belief_id: one for one in members}
     found: dict[Pair, tuple[Relation, str]] = {}
-    for left, right in combinations(members, 2):
-        ids = left.belief.belief_id, right.belief.belief_id
+    for ids in _related(by_id, values, line, around):
+        left, right = by_id[ids[0]], by_id[ids[1]]
         one, other = left.reading, right.reading
-        if one is None or other is None or any(each not in values for each in ids):
+        if one is None or other is None:
             continue
         if values[ids[0]][0] == values[ids[1]][0] and one.negative == other.negative:
-            same = _says_the_same(left, right, dict(around.canonical))
-            found[pair_of(*ids)] = (
+            same = _says_the_same(left, right, around.canonical)
+            found[ids] = (
                 (Relation.DUPLICATE, "same value") if same else (Relation.COEXISTING, "same value, told with more")
             )
         elif not exclusive and one.negative == other.negative:
-            found[pair_of(*ids)] = Relation.COEXISTING, "several values at once"
+            found[ids] = Relation.COEXISTING, "several values at once"
         elif {standing.get(each) for each in ids} & {Standing.REVIEW, Standing.REJECTED}:
-            found[pair_of(*ids)] = Relation.INCOMPATIBLE, f"two values of {line.subject} · {line.attribute}"
+            found[ids] = Relation.INCOMPATIBLE, f"two values of {line.subject} · {line.attribute}"
         else:
-            found[pair_of(*ids)] = Relation.SUCCESSIVE, f"two values of {line.subject} · {line.attribute}"
+            found[ids] = Relation.SUCCESSIVE, f"two values of {line.subject} · {line.attribute}"
     return found
+
+
+def _related(
+    by_id: Mapping[UUID, Examined],
+    values: Mapping[UUID, tuple[int, tuple[int, ...]]],
+    line: Line,
+    around: Neighbourhood,
+) -> set[Pair]:
+    """Return the pairs of a line with a belief in focus that are worth a word.
+
+    They are those of one value, those next to each other in time, those in question together, and those that
+    something brought up. What lies further apart follows from the line.
+    """
+    by_value: defaultdict[int, list[UUID]] = defaultdict(list)
+    by_start: defaultdict[tuple[object, ...], list[UUID]] = defaultdict(list)
+    for one in by_id:
+        if one in values:
+            by_value[values[one][0]].append(one)
+    found: set[Pair] = set()
+    for stretch in line.stretches:
+        if stretch.successor is not None:
+            found.add(pair_of(stretch.belief_id, stretch.successor))
+        if stretch.standing is Standing.REVIEW:
+            by_start[(stretch.holds_from,)].append(stretch.belief_id)
+    for together in (*by_value.values(), *by_start.values()):
+        found |= {pair_of(one, other) for one in together if one in around.focus for other in together if other != one}
+    found |= {pair for pair in (*around.similar, *around.judged) if pair[0] in by_id and pair[1] in by_id}
+    return {
+        pair for pair in found if around.focus & set(pair) and pair[0] != pair[1] and all(one in values for one in pair)
+    }
 
 
 _TELLS_MORE = frozenset({"negation", "quantifiers", "opposites"})
@@ -139,7 +178,7 @@ def _says_the_same(left: Examined, right: Examined, aliases: Mapping[str, str]) 
     # Two renames along one chain of names are two statements, though each name stands for the same thing.
     known = {} if one.attribute == "name" else aliases
     texts = [known.get(reading.value.text, reading.value.text) for reading in (one, other)]
-    quantities = (
+    quantities = (one.value.quantities and one.value.rest == other.value.rest) or (
         one.value.sort is not None and one.value.sort == other.value.sort and one.value.weekdays == other.value.weekdays
     )
     if texts[0] != texts[1] and not quantities:
@@ -150,9 +189,13 @@ def _says_the_same(left: Examined, right: Examined, aliases: Mapping[str, str]) 
     objection = objection_to(left.belief.statement, right.belief.statement)
     if objection is None:
         return True
+    if objection.guard == "numbers" and not quantities and texts[0] == texts[1]:
+        written = [set(_WRITTEN_NUMBER.findall(each.belief.statement)) for each in (left, right)]
+        return bool(written[0]) and written[0] == written[1]
     return objection.guard not in _TELLS_MORE and (quantities or objection.guard not in ("numbers", "dates"))
 
 
+_WRITTEN_NUMBER = re.compile(r"\d+")
 _EVERY_DAY = re.compile(r"\bevery (?=\w+day)")
 
 
@@ -167,21 +210,31 @@ def _open_pairs(
 ) -> tuple[tuple[Pair, str], ...]:
     """Return the pairs that no rule decides and that may yet be one thing said twice, or a contradiction."""
     found: list[tuple[float, Pair, str]] = []
-    live = [
-        one
-        for one in around.beliefs.values()
-        if counts(one) and one.belief.archive_reason in (None, ArchiveReason.FADED)
-    ]
-    words = {one.belief.belief_id: word_set(one.belief.statement) for one in live}
-    for left, right in combinations(live, 2):
-        pair = pair_of(left.belief.belief_id, right.belief.belief_id)
-        if pair in decided or not around.focus & set(pair):
+    brought_up = {*around.similar, *(pair for pair, judged in around.judged.items() if judged.relation is None)}
+    for pair in brought_up - decided:
+        if not around.focus & set(pair) or not all(_in_sight(around.beliefs.get(one)) for one in pair):
             continue
-        alike = jaccard(words[pair[0]], words[pair[1]])
+        left, right = around.beliefs[pair[0]], around.beliefs[pair[1]]
+        alike = jaccard(word_set(left.belief.statement), word_set(right.belief.statement))
         reason = _question(left, right, around, grouped, alike)
         if reason is not None:
             found.append((alike, pair, reason))
     return tuple((pair, reason) for _, pair, reason in sorted(found, key=lambda one: (-one[0], one[1])))
+
+
+def _in_sight(one: Examined | None) -> bool:
+    return one is not None and counts(one) and one.belief.archive_reason in (None, ArchiveReason.FADED)
+
+
+def _plainly_several(attribute: str, left: Examined, right: Examined) -> bool:
+    """Tell whether two values of an attribute hold at once, by the table, and nothing says that one ends."""
+    one, other = left.reading, right.reading
+    if is_exclusive(attribute) is not False or one is None or other is None:
+        return False
+    if not (left.belief.multi_valued and right.belief.multi_valued):
+        return False
+    ends = any(each.changes or each.negative or each.past or each.ended for each in (one, other))
+    return not ends and not alternatives(one.value, other.value)
 
 
 def _question(
@@ -198,69 +251,9 @@ def _question(
         if similar == "grey_band":
             return similar
         likely = similar is not None or alike >= PLAUSIBLE_SIMILARITY
-        return "one thing in other words" if likely and may_conflict(around, left, right) else None
+        return "alike in part, perhaps one thing" if likely and may_conflict(around, left, right) else None
     if attribute == other_attribute:
-        return "one attribute, perhaps of several values"
-    if is_known(attribute) and is_known(other_attribute):
+        return None if _plainly_several(attribute, left, right) else "one attribute, perhaps of several values"
+    if is_known(attribute) and is_known(other_attribute) and not may_be_one(attribute, other_attribute):
         return None
-    return similar or ("one subject" if alike >= PLAUSIBLE_SIMILARITY else None)
-
-
-def _numbered_apart(left: Examined, right: Examined, around: Neighbourhood) -> bool:
-    """Tell whether two subjects differ in a letter or number alone: "room A" and "room B" are two rooms."""
-    one, other = left.reading, right.reading
-    if one is None or other is None:
-        return False
-    words = [set(around.subject(reading).split()) for reading in (one, other)]
-    apart = words[0] ^ words[1]
-    return bool(words[0] & words[1]) and bool(apart) and all(len(word) == 1 or word[-1].isdecimal() for word in apart)
-
-
-def _plainly_two(left: Examined, right: Examined) -> bool:
-    """Tell whether one has an attribute of the table and the other plainly says something else, without any change."""
-    readings = [one.reading for one in (left, right) if one.reading is not None]
-    known = [one for one in readings if is_known(one.attribute or "")]
-    others = [one for one in readings if not is_known(one.attribute or "")]
-    if len(known) != 1 or len(others) != 1:
-        return False
-    (other,) = others
-    tells_change = other.changes or other.event or other.past or other.ended or known[0].ended
-    plain = (other.attribute or "").startswith(("does ", "number of "))
-    return plain and not tells_change and not known[0].negative and not known[0].changes
-
-
-def may_conflict(around: Neighbourhood, left: Examined, right: Examined) -> bool:
-    """Tell whether two beliefs may be about one thing, so that a judge may set them against each other."""
-    one, other = left.reading, right.reading
-    if one is None or other is None:
-        return False
-    statements = left.belief.statement, right.belief.statement
-    return may_be_one_thing(one, other, statements, (around.subject(one), around.subject(other)))
-
-
-_NEVER_MERGED = frozenset({"numbers", "dates", "negation", "identifiers", "swapped", "opposites", "quantifiers"})
-
-
-def verdict_stands(around: Neighbourhood, one: UUID, other: UUID, relation: Relation) -> tuple[Relation, str | None]:
-    """Return a judge's word as far as the rules let it stand, and why not where they do not.
-
-    Only one subject and one attribute ever conflict, and what a guard keeps apart is never merged,
-    whatever a judge says.
-    """
-    left, right = around.beliefs[one], around.beliefs[other]
-    if relation is Relation.DUPLICATE:
-        objection = objection_to(left.belief.statement, right.belief.statement)
-        if objection is not None and (
-            objection.guard in _NEVER_MERGED or (objection.guard == "names" and objection.left and objection.right)
-        ):
-            return Relation.COEXISTING, f"not merged: they differ in {objection.guard}"
-        if _numbered_apart(left, right, around):
-            return Relation.COEXISTING, "not merged: their subjects are numbered apart"
-        return relation, None
-    if relation in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE):
-        if not may_conflict(around, left, right):
-            return Relation.UNRELATED, "no conflict: two subjects"
-        names = [one.reading.attribute or "" for one in (left, right) if one.reading is not None]
-        if names[0] != names[1] and (all(is_known(name) for name in names) or _plainly_two(left, right)):
-            return Relation.UNRELATED, "no conflict: two attributes"
-    return relation, None
+    return similar or ("alike in subject" if alike >= PLAUSIBLE_SIMILARITY else None)

@@ -17,11 +17,13 @@ from dreaming.notes.records import Slice
 from dreaming.passes import store as passes_store
 from dreaming.passes.calls.limits import call_limits
 from dreaming.passes.contradictions import store
-from dreaming.passes.contradictions.judging import MAX_ATTEMPTS, Judge, Judged
+from dreaming.passes.contradictions.judging import Judge, Judged
+from dreaming.passes.contradictions.lines import Pair
 from dreaming.passes.contradictions.neighbourhood import survey
-from dreaming.passes.contradictions.records import Judgement
+from dreaming.passes.contradictions.records import MAX_ATTEMPTS, Judgement
 from dreaming.passes.contradictions.relations import rule
 from dreaming.passes.contradictions.settling import settle
+from dreaming.passes.contradictions.timelines import store as timelines_store
 from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
 from dreaming.settings.store import Enrolment, read_enrolment
@@ -36,11 +38,16 @@ _OFFLINE = "offline:"
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a batch is about, and what the judge makes of the pairs that no rule decides."""
+    """What a batch is about, what is alike, and what the judge makes of the pairs that no rule decides.
+
+    `asked`: how many pairs it was to be asked about.
+    """
 
     focus: tuple[UUID, ...]
+    similar: Mapping[Pair, str]
     judged: Judged
     has_judge: bool
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +99,9 @@ class Contradictions:
             around = survey(tx, lease.slice.slice_id, focus, ageing=ageing(settings), now=now, verdicts={}).around
         pairs = [(pair, why) for pair, why in rule(around).open_pairs if _may_be_asked(around.judged.get(pair), lease)]
         if not pairs or model is None:
-            return _Look(tuple(focus), Judged(), has_judge)
+            return _Look(tuple(focus), around.similar, Judged(), has_judge)
         judge = Judge(self.database, model, lease, call_limits(settings), deadline, self.clock)
-        return _Look(tuple(focus), judge.judge(around, pairs), has_judge)
+        return _Look(tuple(focus), around.similar, judge.judge(around, pairs), has_judge, len(pairs))
 
     def _judge_model(self, settings: Settings, org_id: str) -> ChatModel | None:
         """Return the model that judges; the offline one reads words, not meaning, and is never asked."""
@@ -110,7 +117,7 @@ class Contradictions:
         slice_id, limit = lease.slice.slice_id, settings.integer("contradiction_batch")
         found = store.unexamined(tx, slice_id, limit)
         if len(found) < limit:
-            found += store.crossed(tx, slice_id, now, limit - len(found))
+            found += timelines_store.crossed(tx, slice_id, now, limit - len(found))
         if has_judge and len(found) < limit:
             open_pairs = store.open_pairs(
                 tx, slice_id, max_attempts=MAX_ATTEMPTS, run_id=lease.run_id, limit=limit - len(found)
@@ -132,9 +139,10 @@ class Contradictions:
                 now=now,
                 new_id=self.new_id,
                 run_id=lease.run_id,
+                similar=look.similar,
             )
-            # Open pairs that nobody asks about any more would keep the run going for ever.
-            judging = look.has_judge and judged.hold is None and judged.calls > 0
+            # A batch either asks about the open pairs before it or drops them; where it could do neither, time is up.
+            judging = look.has_judge and judged.hold is None and (judged.calls > 0 or not look.asked)
             remaining = bool(self._focus(tx, lease, settings, now, has_judge=judging))
             passes_store.set_due(tx, slice_id, PASS_NAME, self._next(tx, slice_id, look, now, remaining=remaining))
             outcome = BatchOutcome(
@@ -151,7 +159,7 @@ class Contradictions:
         """Return when the slice has work again: at once, when open pairs may be retried, when a stretch ends."""
         if remaining:
             return now
-        moments = [store.next_boundary(tx, slice_id, now)]
+        moments = [timelines_store.next_boundary(tx, slice_id, now)]
         if look.has_judge and store.open_pairs(tx, slice_id, max_attempts=MAX_ATTEMPTS, run_id=_NO_RUN, limit=1):
             moments.append(now + RETRY_AFTER)
         return min((moment for moment in moments if moment is not None), default=None)

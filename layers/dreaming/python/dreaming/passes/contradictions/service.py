@@ -13,7 +13,7 @@ from dreaming.beliefs.merging import service as merging
 from dreaming.beliefs.records import Belief, Source
 from dreaming.beliefs.service import ageing
 from dreaming.database import Database, Transaction
-from dreaming.errors import InvalidInput
+from dreaming.errors import InvalidInput, NotFound
 from dreaming.identifiers import NewId
 from dreaming.notes import store as notes_store
 from dreaming.notes.records import Slice, SliceKey
@@ -136,7 +136,9 @@ class Resolver:
 
 def _check_sources(loaded: Mapping[UUID, tuple[Belief, Sequence[Source]]], pair: Pair) -> None:
     if pair[0] == pair[1]:
-        raise InvalidInput("BELIEF_ID", "both are one belief", "name two")
-    for one in pair:
-        if one not in loaded or not loaded[one][1]:
-            raise InvalidInput("BELIEF_ID", f"{one} is no belief with sources in this slice", "see `dream conflicts`")
+        raise InvalidInput("right_id", "is the same belief as left_id", "name two")
+    for name, one in zip(("left_id", "right_id"), pair, strict=True):
+        if one not in loaded:
+            raise NotFound(name, f"no belief of this slice has the id {one}", "list the conflicts")
+        if not loaded[one][1]:
+            raise InvalidInput(name, f"the belief {one} has no source any more", "list the conflicts")

@@ -20,12 +20,14 @@ from dreaming.beliefs.workspace import Workspace
 from dreaming.database import Transaction
 from dreaming.identifiers import NewId
 from dreaming.passes.contradictions import store
-from dreaming.passes.contradictions.lines import Neighbourhood, Pair
-from dreaming.passes.contradictions.neighbourhood import Surroundings, survey
+from dreaming.passes.contradictions.belief_readings import fingerprint
+from dreaming.passes.contradictions.lines import Neighbourhood, Pair, pair_of
+from dreaming.passes.contradictions.neighbourhood import Surroundings, refreshed, survey
 from dreaming.passes.contradictions.prompt import JUDGE_PROMPT_VERSION
-from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation, Standing
+from dreaming.passes.contradictions.records import MAX_ATTEMPTS, DecidedBy, Judgement, Relation, Standing
 from dreaming.passes.contradictions.relations import Ruling, rule
 from dreaming.passes.contradictions.timeline import overall
+from dreaming.passes.contradictions.timelines import store as timelines_store
 
 _BY_TIME = frozenset({ArchiveReason.SUPERSEDED, ArchiveReason.REJECTED})
 
@@ -40,24 +42,25 @@ def settle(
     now: datetime,
     new_id: NewId,
     run_id: UUID | None,
+    similar: Mapping[Pair, str] | None = None,
 ) -> Counter[str]:
-    """Apply everything to the beliefs in `focus` and their neighbours; return counts for the run."""
+    """Apply everything to the beliefs in `focus` and their neighbours; return counts for the run.
+
+    `similar` are pairs that a search found before the lock was taken; without them nothing is searched.
+    """
     counts: Counter[str] = Counter()
-    found = survey(tx, slice_id, focus, ageing=ageing, now=now, verdicts=verdicts)
+
+    def around_now() -> Surroundings:
+        return survey(tx, slice_id, focus, ageing=ageing, now=now, verdicts=verdicts, similar=similar)
+
+    found = around_now()
     ruling = rule(found.around)
     touched: set[UUID] = set()
     while duplicates := _duplicates(found.around, ruling):
-        kept, merged, judgement = duplicates[0]
-        _remember(tx, slice_id, found.around, {(min(kept, merged), max(kept, merged)): judgement}, now)
-        evidence = {"reason": judgement.reason, "model": judgement.model}
-        decided = judgement.decided_by.value if judgement.decided_by else DecidedBy.RULE.value
-        merge(
-            tx, slice_id, kept=kept, merged=merged, decided_by=decided, evidence=evidence, ageing=ageing, now=now,
-            new_id=new_id, run_id=run_id,
-        )  # fmt: skip
-        touched |= {kept, merged}
-        counts["beliefs_merged"] += 1
-        found = survey(tx, slice_id, focus, ageing=ageing, now=now, verdicts=verdicts)
+        merged = _merge_all(tx, slice_id, found, duplicates, ageing=ageing, now=now, new_id=new_id, run_id=run_id)
+        counts["beliefs_merged"] += len(merged)
+        touched |= {one for pair in merged for one in pair}
+        found = refreshed(tx, slice_id, found, {one for pair in merged for one in pair}) or around_now()
         ruling = rule(found.around)
     _write_lines(tx, slice_id, found.around, ruling, now)
     touched |= _archive(
@@ -67,10 +70,43 @@ def settle(
     _remember(tx, slice_id, found.around, judgements, now)
     settled = [pair for pair, one in judgements.items() if one.relation is not None]
     store.drop_queued(tx, slice_id, settled)
+    asked = [pair for pair, _ in ruling.open_pairs]
+    counts["pairs_dropped"] += store.drop_open(tx, slice_id, focus, asked, max_attempts=MAX_ATTEMPTS)
     counts["pairs_decided"] += len(settled)
     counts["pairs_open"] += len(judgements) - len(settled)
     _finish(tx, slice_id, found, touched, now)
     return counts
+
+
+def _merge_all(
+    tx: Transaction,
+    slice_id: int,
+    found: Surroundings,
+    duplicates: Sequence[tuple[UUID, UUID, Judgement]],
+    *,
+    ageing: Ageing,
+    now: datetime,
+    new_id: NewId,
+    run_id: UUID | None,
+) -> list[Pair]:
+    """Merge pairs in order, each belief as long as it says what it said; return those merged, the kept one first."""
+    merged: list[Pair] = []
+    gone: set[UUID] = set()
+    for kept, other, judgement in duplicates:
+        if kept in gone or other in gone:
+            continue
+        _remember(tx, slice_id, found.around, {pair_of(kept, other): judgement}, now)
+        evidence = {"reason": judgement.reason, "model": judgement.model}
+        decided = judgement.decided_by.value if judgement.decided_by else DecidedBy.RULE.value
+        merge(
+            tx, slice_id, kept=kept, merged=other, decided_by=decided, evidence=evidence, ageing=ageing, now=now,
+            new_id=new_id, run_id=run_id,
+        )  # fmt: skip
+        merged.append((kept, other))
+        gone.add(other)
+        if fingerprint(beliefs_store.load(tx, slice_id, [kept])[kept][0]) != found.around.beliefs[kept].fingerprint:
+            gone.add(kept)
+    return merged
 
 
 def _duplicates(around: Neighbourhood, ruling: Ruling) -> list[tuple[UUID, UUID, Judgement]]:
@@ -109,7 +145,7 @@ def _seniority(around: Neighbourhood, belief_id: UUID) -> tuple[object, ...]:
 
 def _write_lines(tx: Transaction, slice_id: int, around: Neighbourhood, ruling: Ruling, now: datetime) -> None:
     lines = [line for line in ruling.lines if len(line.beliefs) > 1 or line.stretches]
-    store.replace_timelines(tx, slice_id, sorted(_in_scope(around)), lines, now=now)
+    timelines_store.replace_timelines(tx, slice_id, sorted(_in_scope(around)), lines, now=now)
 
 
 def _in_scope(around: Neighbourhood) -> set[UUID]:
@@ -237,6 +273,7 @@ def _finish(tx: Transaction, slice_id: int, found: Surroundings, touched: set[UU
                     examined.fingerprint,
                     reading.subject if reading else None,
                     reading.attribute if reading else None,
+                    (reading.sense if reading else None) or "",
                 )
             )
     store.mark_examined(tx, slice_id, rows, now=now)

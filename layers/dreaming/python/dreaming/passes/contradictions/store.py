@@ -1,4 +1,4 @@
-"""The SQL of contradictions: what is unexamined, neighbourhoods, judgements, timelines, aliases."""
+"""The SQL of contradictions: what is unexamined, neighbourhoods, judgements, aliases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dreaming.beliefs.terms.words import looked_up
 from dreaming.beliefs.vectors import store as vectors_store
 from dreaming.database import Transaction
 from dreaming.passes.contradictions.aliases import Alias
-from dreaming.passes.contradictions.records import DecidedBy, Judgement, Line, Relation
+from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation
 
 CANDIDATES = 25
 """How many beliefs a search brings by words, and how many by vectors."""
@@ -54,21 +54,36 @@ def examined_keys(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) ->
     return [(row[0], row[1]) for row in rows]
 
 
-def find_by_key(tx: Transaction, slice_id: int, subjects: Iterable[str], attributes: Iterable[str]) -> list[UUID]:
-    """Return the beliefs about any of the subjects with any of the attributes, or with one yet untold."""
+def find_by_key(tx: Transaction, slice_id: int, keys: Sequence[tuple[str, str]]) -> list[UUID]:
+    """Return the beliefs about subjects with attributes, given as pairs."""
+    if not keys:
+        return []
     rows = tx.execute(
         """
-        select belief_id from examined_beliefs
-        where slice_id = %(slice)s and subject = any(%(subjects)s)
-          and (attribute = any(%(attributes)s) or attribute is null)
+        select e.belief_id from unnest(%s::text[], %s::text[]) as k (subject, attribute)
+        join examined_beliefs e on e.slice_id = %s and e.subject = k.subject and e.attribute = k.attribute
         """,
-        {"slice": slice_id, "subjects": list(subjects), "attributes": list(attributes)},
+        ([subject for subject, _ in keys], [attribute for _, attribute in keys], slice_id),
     ).fetchall()
     return [row[0] for row in rows]
 
 
-def find_by_subject(tx: Transaction, slice_id: int, subjects: Iterable[str], limit: int) -> list[UUID]:
+def loose_subjects(tx: Transaction, slice_id: int, subjects: Sequence[str]) -> list[str]:
+    """Return those of the subjects of which something is told without an attribute, or that are called a sort."""
+    rows = tx.execute(
+        """
+        select distinct subject from examined_beliefs
+        where slice_id = %s and subject = any(%s) and (attribute is null or sense is distinct from '')
+        """,
+        (slice_id, list(subjects)),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_by_subject(tx: Transaction, slice_id: int, subjects: Sequence[str], limit: int) -> list[UUID]:
     """Return beliefs about any of the subjects, the latest confirmed first."""
+    if not subjects:
+        return []
     rows = tx.execute(
         """
         select e.belief_id from examined_beliefs e
@@ -186,21 +201,21 @@ def load(tx: Transaction, slice_id: int, belief_ids: Iterable[UUID]) -> Loaded:
 
 
 def mark_examined(
-    tx: Transaction, slice_id: int, rows: Sequence[tuple[UUID, str, str | None, str | None]], *, now: datetime
+    tx: Transaction, slice_id: int, rows: Sequence[tuple[UUID, str, str | None, str | None, str]], *, now: datetime
 ) -> None:
-    """Note that beliefs (id, fingerprint, subject, attribute) were examined as their rows are now."""
+    """Note that beliefs (id, fingerprint, subject, attribute, sense) were examined as their rows are now."""
     if rows:
         tx.execute(
             """
             insert into examined_beliefs
-                (belief_id, slice_id, fingerprint, subject, attribute, row_version, examined_at)
-            select b.belief_id, b.slice_id, u.fingerprint, u.subject, u.attribute, b.xmin::text, %(now)s
-            from unnest(%(ids)s::uuid[], %(prints)s::text[], %(subjects)s::text[], %(attributes)s::text[])
-                as u (belief_id, fingerprint, subject, attribute)
+                (belief_id, slice_id, fingerprint, subject, attribute, sense, row_version, examined_at)
+            select b.belief_id, b.slice_id, u.fingerprint, u.subject, u.attribute, u.sense, b.xmin::text, %(now)s
+            from unnest(%(ids)s::uuid[], %(prints)s::text[], %(subjects)s::text[], %(attributes)s::text[],
+                        %(senses)s::text[]) as u (belief_id, fingerprint, subject, attribute, sense)
             join beliefs b on b.belief_id = u.belief_id and b.slice_id = %(slice)s
             on conflict (belief_id) do update
             set fingerprint = excluded.fingerprint, subject = excluded.subject, attribute = excluded.attribute,
-                row_version = excluded.row_version, examined_at = excluded.examined_at
+                sense = excluded.sense, row_version = excluded.row_version, examined_at = excluded.examined_at
             """,
             {
                 "now": now,
@@ -209,6 +224,7 @@ def mark_examined(
                 "prints": [row[1] for row in rows],
                 "subjects": [row[2] for row in rows],
                 "attributes": [row[3] for row in rows],
+                "senses": [row[4] for row in rows],
             },
         )
 
@@ -222,17 +238,30 @@ def examine_again(tx: Transaction, slice_id: int, subjects: Iterable[str], *, bu
     )
 
 
-def read_judgements(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[tuple[UUID, UUID], Judgement]:
-    """Return what is known about pairs of which one is among these beliefs."""
+def read_judgements(
+    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], focus: Sequence[UUID]
+) -> dict[tuple[UUID, UUID], Judgement]:
+    """Return what is known about pairs with one in `focus`, and what a judge or a person related among the others."""
     with tx.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
             """
             select left_belief_id as left, right_belief_id as right, relation, decided_by, reason,
                    kept_belief_id as kept, left_fingerprint, right_fingerprint, model, attempts, last_failure, run_id
             from adjudications
-            where slice_id = %(slice)s and (left_belief_id = any(%(ids)s) or right_belief_id = any(%(ids)s))
+            where slice_id = %(slice)s and left_belief_id = any(%(focus)s)
+            union
+            select left_belief_id, right_belief_id, relation, decided_by, reason, kept_belief_id, left_fingerprint,
+                   right_fingerprint, model, attempts, last_failure, run_id
+            from adjudications
+            where slice_id = %(slice)s and right_belief_id = any(%(focus)s)
+            union
+            select left_belief_id, right_belief_id, relation, decided_by, reason, kept_belief_id, left_fingerprint,
+                   right_fingerprint, model, attempts, last_failure, run_id
+            from adjudications
+            where slice_id = %(slice)s and left_belief_id = any(%(ids)s) and right_belief_id = any(%(ids)s)
+              and decided_by <> 'rule' and relation <> 'unrelated'
             """,
-            {"slice": slice_id, "ids": list(belief_ids)},
+            {"slice": slice_id, "ids": list(belief_ids), "focus": list(focus)},
         ).fetchall()
     found = [
         Judgement(
@@ -296,65 +325,27 @@ def open_pairs(
     return [(row[0], row[1]) for row in rows]
 
 
-def replace_timelines(
-    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], lines: Sequence[Line], *, now: datetime
-) -> None:
-    """Write the stretches of these lines in place of all that these beliefs had."""
-    tx.execute("delete from timelines where slice_id = %s and belief_id = any(%s)", (slice_id, list(belief_ids)))
-    rows = [(line, one) for line in lines for one in line.stretches]
-    if rows:
-        tx.execute(
-            """
-            insert into timelines (slice_id, belief_id, holds_from, holds_until, standing, successor_id, subject,
-                                   attribute, derived_at)
-            select %(slice)s, u.*, %(now)s
-            from unnest(%(ids)s::uuid[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(standings)s::text[],
-                        %(successors)s::uuid[], %(subjects)s::text[], %(attributes)s::text[])
-                as u (belief_id, holds_from, holds_until, standing, successor_id, subject, attribute)
-            on conflict do nothing
-            """,
-            {
-                "slice": slice_id,
-                "now": now,
-                "ids": [one.belief_id for _, one in rows],
-                "starts": [one.holds_from for _, one in rows],
-                "ends": [one.holds_until for _, one in rows],
-                "standings": [one.standing.value for _, one in rows],
-                "successors": [one.successor for _, one in rows],
-                "subjects": [line.subject for line, _ in rows],
-                "attributes": [line.attribute for line, _ in rows],
-            },
-        )
-
-
-def next_boundary(tx: Transaction, slice_id: int, now: datetime) -> datetime | None:
-    """Return when a stretch of the slice next begins or ends by itself."""
-    row = tx.execute(
+def drop_open(
+    tx: Transaction, slice_id: int, focus: Sequence[UUID], asked: Sequence[tuple[UUID, UUID]], *, max_attempts: int
+) -> int:
+    """Forget the open pairs of these beliefs that nobody would put to a judge any more; return how many there were."""
+    return tx.execute(
         """
-        select min(moment) from (
-            select holds_from as moment from timelines where slice_id = %(slice)s and holds_from > %(now)s
-            union all
-            select holds_until from timelines where slice_id = %(slice)s and holds_until > %(now)s
-        ) boundaries
+        delete from adjudications a
+        where a.slice_id = %(slice)s and a.relation is null and a.attempts < %(most)s
+          and (a.left_belief_id = any(%(focus)s) or a.right_belief_id = any(%(focus)s))
+          and not exists (
+            select from unnest(%(lefts)s::uuid[], %(rights)s::uuid[]) as q (left_id, right_id)
+            where q.left_id = a.left_belief_id and q.right_id = a.right_belief_id)
         """,
-        {"slice": slice_id, "now": now},
-    ).fetchone()
-    return row[0] if row else None
-
-
-def crossed(tx: Transaction, slice_id: int, now: datetime, limit: int) -> list[UUID]:
-    """Return beliefs whose stretch has begun or ended since it was derived."""
-    rows = tx.execute(
-        """
-        select distinct belief_id from timelines
-        where slice_id = %(slice)s and derived_at < %(now)s
-          and ((holds_from > derived_at and holds_from <= %(now)s)
-               or (holds_until > derived_at and holds_until <= %(now)s))
-        order by belief_id limit %(limit)s
-        """,
-        {"slice": slice_id, "now": now, "limit": limit},
-    ).fetchall()
-    return [row[0] for row in rows]
+        {
+            "slice": slice_id,
+            "most": max_attempts,
+            "focus": list(focus),
+            "lefts": [pair[0] for pair in asked],
+            "rights": [pair[1] for pair in asked],
+        },
+    ).rowcount
 
 
 def read_aliases(tx: Transaction, slice_id: int) -> list[tuple[UUID, Alias, bool]]:

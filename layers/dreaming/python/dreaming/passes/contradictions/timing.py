@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from dreaming.passes.consolidation.lexicon import MONTHS, NUMBER_WORDS, WEEKDAYS
 
@@ -49,7 +50,7 @@ _RANGE = re.compile(
     r"\b(?:from|between) (?P<a>(?:19|20)\d\d) (?:to|until|and|till) (?P<b>(?:19|20)\d\d)\b", re.IGNORECASE
 )
 _EVENT = re.compile(
-    r"\b(?:moved|joined|started|began|left|quit|resigned|switched|changed|became|replaced|renamed|migrated"
+    r"\b(?:moved|joined|found|started|began|left|quit|resigned|switched|changed|became|replaced|renamed|migrated"
     r"|retired|married|relocated|got|was (?:appointed|promoted|named|elected|moved|raised|renamed)"
     r"|lived|worked|was|were|used to|led|ran|took over|transferred|adopted|dropped|stopped|gave up|sold"
     r"|divorced|went|raised|increased|lowered|reduced|in \d{4},?|will|upgraded|bumped|took|ended|expired"
@@ -69,6 +70,7 @@ class Span:
     end: datetime | None = None
 
 
+@lru_cache(maxsize=8192)
 def span_of(statement: str, occurred_at: datetime, *, dated_value: bool) -> Span:
     """Return what the statement's own words say; `occurred_at` carries the note's offset.
 
@@ -95,6 +97,11 @@ def span_of(statement: str, occurred_at: datetime, *, dated_value: bool) -> Span
             if moment is not None and (until is None or found.start() < until.start() or found.end() <= until.start()):
                 return Span(moment, end)
     return Span(None, end)
+
+
+def tells_event(statement: str) -> bool:
+    """Tell whether a statement speaks of something that happened, so that what was before may be over."""
+    return _EVENT.search(statement) is not None
 
 
 _COMING = re.compile(r"\b(?:will|going to|moves|starts|begins|takes over|stops|leaves|ends|switches|joins|retires)\b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -69,7 +70,7 @@ _SIDE_CLAUSE = re.compile(
 
 def without_times(text: str) -> str:
     """Return a value without the phrases at its end that say when or how long it holds."""
-    text = _SIDE_CLAUSE.sub("", text)
+    text = _SIDE_CLAUSE.sub("", text.partition("; ")[0])
     before = ""
     while before != text:
         before, text = text, _TRAILING.sub("", text).rstrip(" ,;.")
@@ -127,7 +128,7 @@ class Value:
 @lru_cache(maxsize=8192)
 def read_value(text: str) -> Value:
     """Read a value as it is written."""
-    text = without_times(text.strip().rstrip("."))
+    text = _degrees(without_times(text.strip().rstrip(".")))
     found = read_quantities(text)
     words = tuple(word for word in tokens(text) if word not in _DROPPED and word.strip("'-.,"))
     if words and text.endswith((" on", " in")):
@@ -144,6 +145,14 @@ def read_value(text: str) -> Value:
         frozenset(moment.readings for moment in found.times),
         found.weekdays,
     )
+
+
+_DEGREES = re.compile(r"(?<=\d) ?(?:°|º|degrees?) ?(?P<unit>C(?:elsius|entigrade)?|F(?:ahrenheit)?)\b", re.IGNORECASE)
+
+
+def _degrees(text: str) -> str:
+    """Write "20 degrees Celsius" as 20 °C."""
+    return _DEGREES.sub(lambda found: f" °{found['unit'][0].upper()}", text)
 
 
 def _besides(text: str, found: Quantities) -> tuple[str, ...]:
@@ -183,17 +192,52 @@ _COUNTED = frozenset(
 )
 
 
-def same_value(left: Value, right: Value, aliases: dict[str, str]) -> bool:
+def same_value(left: Value, right: Value, aliases: Mapping[str, str]) -> bool:
     """Tell whether two values are one: by their words, by their quantities, or one says more of the other."""
     if left.sort and left.sort.split()[0] == (right.sort or "").split(" ")[0]:
         return _same_quantity(left, right)
     if left.numbers != right.numbers and left.numbers and right.numbers:
         return False
+    if left.rest == right.rest and left.quantities and left.quantities == right.quantities:
+        return True
     one, other = (aliases.get(value.text, value.text) for value in (left, right))
     if one == other:
         return True
     short, long = sorted((one.split(), other.split()), key=len)
     return bool(short) and long[: len(short)] == short and not set(long[len(short) :]) & _TURNING
+
+
+def keys_of(value: Value, aliases: Mapping[str, str]) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Return under which keys a value is filed, and under which its equals are looked up.
+
+    Whatever `same_value` holds for equal is found under one of the keys.
+    """
+    words = aliases.get(value.text, value.text).split()
+    filed: list[tuple[object, ...]] = []
+    wanted: list[tuple[object, ...]] = []
+    if words:
+        first, pair = ("first", words[0]), ("pair", *words[:2])
+        filed += [("only", words[0])] if len(words) == 1 else [first, pair]
+        wanted += [("only", words[0]), first if len(words) == 1 else pair]
+    if value.quantities:
+        besides = ("besides", value.rest, *value.quantities)
+        filed, wanted = [*filed, besides], [*wanted, besides]
+    sort = (value.sort or "").split(" ")[0]
+    if sort == "number":
+        numbers = ("number", frozenset(number for number, _ in value.numbers))
+        return [*filed, numbers], [*wanted, numbers]
+    if sort in ("date", "time"):
+        exact = _moment_keys(value)
+        loose = any(part is None for one in value.dates for reading in one for part in reading[1:])
+        filed += [("dated",), *([("loose",)] if loose else exact)]
+        wanted += [("dated",)] if loose else [("loose",), *exact]
+    return filed, wanted
+
+
+def _moment_keys(value: Value) -> list[tuple[object, ...]]:
+    days: list[tuple[object, ...]] = [("day", *reading[1:]) for one in value.dates for reading in one]
+    minutes: list[tuple[object, ...]] = [("minute", minute) for one in value.times for minute in one]
+    return [*days, *minutes, *([("weekdays", value.weekdays)] if value.weekdays else [])]
 
 
 _TURNING = frozenset({"not", "no", "street", "st", "road", "and", "or", "without", "except", "avenue"})
@@ -243,6 +287,24 @@ def alternatives(left: Value, right: Value, *, choices: bool = True) -> bool:
     poles = _POLES.get(one), _POLES.get(other)
     same_group = bool(poles[0] and poles[1] and poles[0][0] == poles[1][0] and poles[0][1] != poles[1][1])
     return same_group or (choices and category(one) is not None and category(one) == category(other))
+
+
+def likeness_keys(value: Value) -> list[tuple[object, ...]]:
+    """Return keys of which two values share one whenever they are alternatives, whatever they answer."""
+    found: list[tuple[object, ...]] = []
+    if value.sort:
+        found.append(("sort", value.sort))
+    if value.quantities:
+        found.append(("besides", value.rest, value.kinds))
+    if kind := category(value.text):
+        found.append(("kind", kind))
+    words = frozenset(value.words)
+    for word in sorted(words - _TEMPERS):
+        turned = (_POLES[word][0] if word in _POLES else None, category(word))
+        if any(one is not None for one in turned):
+            others = len(value.words), words - {word}
+            found += [("turned", *others, *one) for one in enumerate(turned) if one[1] is not None]
+    return found
 
 
 _ARTICLE = re.compile(r"^A\b|\ba\b(?!['’.])")  # "room A" is a name

@@ -59,6 +59,7 @@ region: aws region
 enabled: switch
 online: uptime state
 available: availability
+allowed: permission, permitted
 """
 _FIXED = """
 birthday: birth date, date of birth, born on, birthdate, born
@@ -122,6 +123,23 @@ def is_exclusive(attribute: str) -> bool | None:
     return False if attribute in _MANY_VALUES else None
 
 
+_FAMILIES = (
+    ("employer", "job", "team", "project"),
+    ("place", "address", "region", "capital", "origin"),
+    ("date", "time", "deadline", "hours", "opening", "closing"),
+    ("lead", "owner", "teacher", "supplier"),
+    ("limit", "quota", "size", "budget", "retention", "timeout"),
+    ("status", "enabled", "online", "available", "allowed"),
+    ("price", "salary", "budget"),
+    ("spouse", "marital status"),
+)
+
+
+def may_be_one(attribute: str, other: str) -> bool:
+    """Tell whether two attributes of the table lie so near that one thing may be told as either."""
+    return attribute == other or any({attribute, other} <= set(family) for family in _FAMILIES)
+
+
 PERSONS = frozenset(
     """
     cousin friend colleague neighbour neighbor brother sister son daughter aunt uncle nephew niece mother father wife
@@ -180,6 +198,7 @@ status: open, closed, in progress, done, blocked, resolved, on hold, pending, ca
 enabled: enabled, disabled, on, off, turned on, turned off, switched on, switched off, activated, deactivated
 online: online, offline, up, down, reachable, unreachable
 available: available, unavailable, sold out, in stock, out of stock
+allowed: allowed, permitted, forbidden, prohibited, banned, not allowed
 """
 _STATE = {
     fold(word): line.split(":", 1)[0]

@@ -1,0 +1,1 @@
+"""The stretches in which beliefs held, as rows."""
