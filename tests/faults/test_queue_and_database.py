@@ -64,6 +64,7 @@ def sleepy(
     """The world behind a database that can be made to sleep, installed for the handlers."""
     monkeypatch.setattr(wiring, "_installed", [])
     monkeypatch.setenv("POWERTOOLS_METRICS_DISABLED", "false")
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Dreaming/test")
     script = tmp_path / "script.json"
     script.write_text('{"rules": []}', "utf-8")
     world.environment |= {"DREAMING_CHAT_PROVIDER": "scripted", "DREAMING_CHAT_SCRIPT": str(script)}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dreaming.errors import RejectClaim
 from dreaming.passes.consolidation.prompt import INSTRUCTIONS
 from dreaming.passes.consolidation.quotes import MAX_CHARACTERS, FoldedText, locate_quote
+from tests.fuzz.endurance import no_hang
 
 NOTE = "Hi. On Tuesday we agreed that Lena keeps the spare keys. Tom waters the plants… twice a week, he said."
 PARTS = st.sampled_from(
@@ -224,3 +225,14 @@ def test_a_long_run_of_marks_takes_no_longer_than_other_text() -> None:
     assert locate_quote("The backup must run every night.", marks).text == "The backup must run every night."
     with pytest.raises(RejectClaim, match="longer"):
         locate_quote("a" + "\u0301\u0323" * 200_000, marks)
+
+
+@pytest.mark.parametrize(
+    "run",
+    ["\xad" * 200_000, "\xad" * 200_000 + "\u0301", "\u200b\xad" * 100_000, "-\xad" * 100_000, "-" + " " * 200_000],
+    ids=["soft hyphens", "soft hyphens and a mark", "with invisible ones", "with dashes", "a dash and spaces"],
+)
+def test_a_long_run_of_hyphens_and_what_cannot_be_seen_is_folded_at_once(run: str) -> None:
+    """Two parts of a pattern that may divide such a run take hours over it."""
+    with no_hang():
+        assert locate_quote("Ada keeps the key.", f"Ada keeps the key. x{run}y").start == 0

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from dreaming.api.records import Rereading
+from dreaming.api.service import Reader
 from dreaming.database import Database
 from dreaming.models.scripted import ScriptedChatModel
 from dreaming.passes.consolidation.prompt import PROMPT_VERSION
-from dreaming.passes.consolidation.reconsolidation import is_current, notes_by_reader, reconsolidate, rereadings
+from dreaming.passes.consolidation.reconsolidation import is_current, notes_by_reader, reconsolidate
 from dreaming.passes.records import BatchReport, Disposition
 from tests.faults.test_consolidation import SHED, Killed
 from tests.faults.test_packing import facts
@@ -184,25 +186,31 @@ def test_only_the_notes_that_are_meant_are_read_again(
     world.check()
 
 
+def rereading(world: World) -> Rereading | None:
+    (one,) = Reader(world.database, KEY.tenant, world.environment, world.now).status("consolidation", runs=0)
+    return one.rereading
+
+
 def test_how_far_it_is_can_be_seen_until_it_is_done(database: Database, tmp_path: Path) -> None:
     world = open_world(database, tmp_path)
     world.environment["DREAMING_BATCH_NOTES"] = "2"
     world.ingest(*(note(f"n{at}", text) for at, text in enumerate(facts(5))))
     world.drain()
-    assert rereadings(database, KEY.tenant) == {}
+    assert rereading(world) is None
     again(world)
-    slice_id = world.slice().slice_id
     seen: list[tuple[int, int]] = []
 
     def look(report: BatchReport) -> None:
-        progress = rereadings(database, KEY.tenant).get(slice_id)
+        progress = rereading(world)
         seen.append((progress.position, progress.goal) if progress else (5, 5))
 
     world.tick()
     world.process(look)
     assert seen == [(2, 5), (4, 5), (5, 5)]
     assert again(world) == 5
-    assert rereadings(database, KEY.tenant)[slice_id].position == 0
+    begun = rereading(world)
+    assert begun is not None
+    assert begun.position == 0
 
 
 def test_a_superseded_belief_is_kept_by_its_own_note_when_that_is_read_again(

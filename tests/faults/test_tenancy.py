@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import signal
+import threading
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 from psycopg.rows import TupleRow
 
-from dreaming.database import Database, Role, Transaction
+from dreaming.database import Database, Role, Transaction, connection
 from dreaming.notes.records import SliceKey, Tenant
 from tests.rows import insert_every_row, insert_slice, rows_of_every_table
 
@@ -126,4 +129,120 @@ def test_a_connection_left_in_a_transaction_is_not_given_to_the_next_tenant(pool
     pooled._pool.give_back(connection)
     with pooled.transaction(BAKERY) as tx:
         assert tx.info.backend_pid != first
+        assert seen(tx) == ["bakery"] * 2
+
+
+def _cancelled(tx: Transaction) -> None:
+    """Another thread cancels the statement."""
+    canceller = threading.Timer(0.05, tx.cancel_safe)
+    canceller.start()
+    try:
+        tx.execute("select pg_sleep(60)")
+    finally:
+        canceller.join()
+
+
+def _interrupted(tx: Transaction) -> None:
+    """A signal interrupts the thread that waits for its statement, as Ctrl-C does."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        tx.execute("select pg_sleep(60)")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _timed_out(tx: Transaction) -> None:
+    tx.execute("set local statement_timeout = 1")
+    tx.execute("select pg_sleep(60)")
+
+
+def _killed(tx: Transaction) -> None:
+    tx.execute("select pg_terminate_backend(pg_backend_pid())")
+
+
+def _closed(tx: Transaction) -> None:
+    tx.close()
+    tx.execute("select 1")
+
+
+def _failed_in_a_savepoint(tx: Transaction) -> None:
+    with tx.transaction():
+        tx.execute("set local dreaming.org_id = 'bakery'")
+        tx.execute("select 1 / 0")
+
+
+def _died(tx: Transaction) -> None:
+    raise RuntimeError("nothing was done with the tenant yet")
+
+
+def _left(tx: Transaction) -> None:
+    tx.execute("set session dreaming.org_id = 'acme'")
+    raise SystemExit
+
+
+def _in_the_middle_of_rows(tx: Transaction) -> None:
+    for _ in tx.cursor().stream("select generate_series(1, 100000)"):
+        raise KeyError
+
+
+@pytest.mark.parametrize(
+    "befall",
+    [
+        _cancelled,
+        _interrupted,
+        _timed_out,
+        _killed,
+        _closed,
+        _failed_in_a_savepoint,
+        _died,
+        _left,
+        _in_the_middle_of_rows,
+    ],
+)
+def test_a_disturbed_transaction_leaves_the_next_tenant_alone(
+    pooled: Database, befall: Callable[[Transaction], None]
+) -> None:
+    for _ in range(3):
+        with pytest.raises(BaseException) as raised, pooled.transaction(ACME) as tx:  # noqa: PT011 - of any kind
+            assert seen(tx) == ["acme"] * 2
+            befall(tx)
+        assert not isinstance(raised.value, AssertionError)
+        assert outside(pooled) == CLEAN
+        with pooled.transaction(BAKERY, role=Role.API) as tx:
+            assert seen(tx) == ["bakery"] * 2
+        with pooled.transaction(Tenant("carpenter")) as tx:
+            assert seen(tx) == []
+
+
+def test_an_abandoned_block_leaves_the_next_tenant_alone(pooled: Database) -> None:
+    block = pooled.transaction(ACME)
+    assert seen(block.__enter__()) == ["acme"] * 2
+    del block  # nobody ends it: the collector does
+    gc.collect()
+    assert outside(pooled) == CLEAN
+    with pooled.transaction(BAKERY) as tx:
+        assert seen(tx) == ["bakery"] * 2
+
+
+def test_what_fails_between_the_tenant_and_the_block_leaves_no_tenant(
+    pooled: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_on = connection._take_on
+
+    def take_on_and_die(opened: Transaction, settings: dict[str, str]) -> None:
+        take_on(opened, settings)
+        raise MemoryError
+
+    monkeypatch.setattr(connection, "_take_on", take_on_and_die)
+    with pytest.raises(MemoryError), pooled.transaction(ACME):
+        pytest.fail("the block ran")
+    monkeypatch.undo()
+    assert outside(pooled) == CLEAN
+    with pooled.transaction(BAKERY) as tx:
         assert seen(tx) == ["bakery"] * 2

@@ -131,5 +131,5 @@ def test_a_judge_obeying_an_answer_in_a_statement_changes_no_trusted_wording(wor
     examined.tell(told(f"Ada keeps the spare key in the open. {answer}", "2026-02-10", trust=OUTSIDE))
     rows = world.rows("select kind, trust, confidence, archived_at from beliefs where statement = %s", [trusted])
     assert [(row[1], row[3]) for row in rows] == [("trusted", None)]
-    assert rows[0][2] <= 0.8 + 0.02
+    assert rows[0][2] <= 0.8
     world.check()

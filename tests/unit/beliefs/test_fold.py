@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreaming.beliefs.records import DecayClass, Importance, Kind, Source, SourceType
-from dreaming.beliefs.rules import CORROBORATION_STEP, UNTRUSTED_CAP, fold
+from dreaming.beliefs.rules import CORROBORATION_STEP, UNTRUSTED_CAP, corroborations, fold, most_confidence
 from dreaming.notes.records import Trust
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -90,14 +90,33 @@ def test_the_earliest_trusted_claim_gives_base_and_wording() -> None:
     folded = fold([source(1, trust=Trust.UNTRUSTED, confidence=0.5), source(2, confidence=0.7), source(3)])
     assert folded is not None
     assert folded.statement == "statement 2"
-    assert folded.confidence == pytest.approx(0.7 + 2 * CORROBORATION_STEP)
+    assert folded.confidence == pytest.approx(0.7 + CORROBORATION_STEP)
     assert folded.trust is Trust.TRUSTED
+    assert folded.origins == 3
 
 
 def test_untrusted_sources_alone_count_at_most_half() -> None:
     folded = fold([source(1, trust=Trust.UNTRUSTED, confidence=0.9)])
     assert folded is not None
     assert (folded.confidence, folded.trust) == (0.5, Trust.UNTRUSTED)
+
+
+def test_any_number_of_untrusted_sources_count_at_most_half_together() -> None:
+    few = fold([source(number, trust=Trust.UNTRUSTED, confidence=0.3) for number in range(1, 4)])
+    many = fold([source(number, trust=Trust.UNTRUSTED, confidence=0.3) for number in range(1, 60)])
+    assert few is not None
+    assert many is not None
+    assert few.confidence == pytest.approx(0.3 + 2 * CORROBORATION_STEP)
+    assert (many.confidence, many.origins) == (UNTRUSTED_CAP, 59)
+
+
+def test_what_a_trusted_source_said_is_not_confirmed_by_untrusted_ones() -> None:
+    alone = fold([source(1)])
+    repeated = fold([source(1), *(source(number, trust=Trust.UNTRUSTED) for number in range(2, 30))])
+    assert alone is not None
+    assert repeated is not None
+    assert (repeated.confidence, repeated.confirmed_at) == (alone.confidence, alone.confirmed_at)
+    assert (repeated.sources, repeated.origins) == (29, 29)
 
 
 def test_a_persons_confirmation_is_certain_and_keeps_the_notes_wording() -> None:
@@ -142,5 +161,42 @@ def test_confidence_lies_between_the_base_and_the_base_with_every_origin(items: 
     lowest = min(item.confidence for item in items)
     highest = max(item.confidence for item in items)
     assert min(lowest, UNTRUSTED_CAP) <= folded.confidence <= min(1.0, highest + CORROBORATION_STEP * (len(items) - 1))
+    assert folded.confidence == pytest.approx(
+        min(most_confidence(folded.trust), fold_base(items) + CORROBORATION_STEP * corroborations(items))
+    )
     assert folded.first_seen_at <= folded.confirmed_at
     assert folded.statement in {item.statement for item in items}
+
+
+def fold_base(items: list[Source]) -> float:
+    """The confidence of a set as if all of it had one origin."""
+    folded = fold(replace(item, origin="one") for item in items)
+    assert folded is not None
+    return folded.confidence
+
+
+@given(source_sets, source_sets)
+def test_untrusted_sources_never_raise_nor_refresh_what_a_trusted_one_says(
+    items: list[Source], others: list[Source]
+) -> None:
+    """However many there are and whatever they claim, only what is shown and counted may differ."""
+    trusted = [replace(item, trust=Trust.TRUSTED) for item in items]
+    untrusted = [
+        replace(item, trust=Trust.UNTRUSTED, confidence=min(item.confidence, UNTRUSTED_CAP),
+                source_id=UUID(int=item.source_id.int + 1_000))
+        for item in others
+    ]  # fmt: skip
+    alone, together = fold(trusted), fold([*trusted, *untrusted])
+    assert alone is not None
+    assert together is not None
+    shown = {"sources", "origins", "first_seen_at"}
+    for name in alone.__slots__:
+        if name not in shown:
+            assert getattr(together, name) == getattr(alone, name), name
+
+
+@given(source_sets)
+def test_untrusted_sources_alone_never_pass_the_cap(items: list[Source]) -> None:
+    folded = fold(replace(item, trust=Trust.UNTRUSTED) for item in items)
+    assert folded is not None
+    assert folded.confidence <= UNTRUSTED_CAP

@@ -69,6 +69,10 @@ class DatabaseUnavailable(Hold):
     reason = "database_unavailable"
 
 
+class DatabaseConflict(DatabaseUnavailable):
+    """The database gave up a transaction for another one's sake; the same one again may well succeed."""
+
+
 class RetireNote(DreamingError):
     """A note's own failure; three of them retire the note."""
 

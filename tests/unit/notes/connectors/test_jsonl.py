@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -188,11 +189,15 @@ def test_a_truncated_gzip_gives_the_lines_before_the_break(tmp_path: Path) -> No
     path = tmp_path / "in.jsonl.gz"
     lines = [json.dumps({"text": f"{number} {number * 7919 % 104729}"}) for number in range(20_000)]
     data = gzip.compress("\n".join(lines).encode())
-    path.write_bytes(data[: len(data) // 2])
+    cut = data[: len(data) // 2]
+    path.write_bytes(cut)
     *before, last = read(path)
-    assert len(before) > 5_000
+    whole = zlib.decompressobj(31).decompress(cut).count(b"\n")
+    assert len(before) == whole > 5_000
     assert all(isinstance(item, IncomingNote) for item in before)
-    assert last == Skipped(f"line {len(before) + 1}", "the file breaks off: the compressed data is cut off")
+    assert isinstance(last, Skipped)
+    assert last.location == f"line {whole + 1}"
+    assert last.reason.startswith("the file breaks off: the compressed data is cut off (in.jsonl.gz, after ")
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:5], lambda data: data[:30] + b"\xff" * 40 + data[70:]])

@@ -14,7 +14,7 @@ CORROBORATION_STEP = 0.02
 """What each further distinct origin adds to a belief's confidence (design, section 6)."""
 
 UNTRUSTED_CAP = 0.5
-"""What a claim of an untrusted note counts at most."""
+"""What a claim of an untrusted note counts at most, and what any number of them counts together."""
 
 MAX_HALVINGS = 1000.0
 """Clamp of the exponent: `power` in PostgreSQL raises an underflow error beyond about 1,074."""
@@ -74,29 +74,33 @@ def fold(sources: Iterable[Source]) -> Folded | None:
     The outcome depends on the set of sources alone, not on the order or the history of their
     arrival, so an edit, a withdrawal, a merge or an erasure folds again and nothing inflates.
 
+    Where there is a trusted source, the untrusted ones are shown and counted among `sources` and
+    `origins`, and bear on nothing else but `first_seen_at`: anybody can send many of them.
+
     - base: the confidence of the earliest trusted claim, else of the earliest, at most 0.5; a
       person's confirmation makes it 1.0;
-    - confidence: `min(1, base + 0.02 × (distinct origins - 1))`;
+    - confidence: `min(most, base + 0.02 × (distinct origins that count - 1))`, where `most` is 1, or
+      0.5 for what only untrusted sources say;
     - wording, kind, decay class, subject and validity: those of the claim that gives the base, or
       of the earliest claim when the base is a confirmation;
     - importance: the highest among the trusted claims, else among all;
     - provenance: a person's as long as one confirms it;
-    - `confirmed_at`: the latest evidence; `first_seen_at`: the earliest.
+    - `confirmed_at`: the latest evidence that counts; `first_seen_at`: the earliest of all.
 
     A source's time and claim were bounded when it was recorded: none is later than that moment.
     """
     ordered = sorted(sources, key=lambda source: (source.occurred_at, source.sequence, source.source_id))
     if not ordered:
         return None
-    trusted = [source for source in ordered if source.trust is Trust.TRUSTED]
-    claims = [source for source in trusted if source.source_type is SourceType.NOTE] or trusted or ordered
+    evidence = counting(ordered)
+    claims = [source for source in evidence if source.source_type is SourceType.NOTE] or evidence
     leading = claims[0]
-    origins = len({source.origin for source in ordered})
+    confidence = _base(leading, ordered) + CORROBORATION_STEP * corroborations(evidence)
     return Folded(
         statement=leading.statement,
         kind=leading.kind,
-        confidence=min(1.0, _base(leading, ordered) + CORROBORATION_STEP * (origins - 1)),
-        confirmed_at=ordered[-1].occurred_at,
+        confidence=min(most_confidence(leading.trust), confidence),
+        confirmed_at=evidence[-1].occurred_at,
         first_seen_at=ordered[0].occurred_at,
         importance=max((source.importance for source in claims), key=_IMPORTANCE_ORDER.__getitem__),
         decay_class=leading.decay_class,
@@ -109,8 +113,24 @@ def fold(sources: Iterable[Source]) -> Folded | None:
         valid_from=leading.valid_from,
         valid_until=leading.valid_until,
         sources=len(ordered),
-        origins=origins,
+        origins=len({source.origin for source in ordered}),
     )
+
+
+def counting(sources: Iterable[Source]) -> list[Source]:
+    """Return the sources that bear on confidence and age: the trusted ones, or all where none is trusted."""
+    given = list(sources)
+    return [source for source in given if source.trust is Trust.TRUSTED] or given
+
+
+def corroborations(sources: Iterable[Source]) -> int:
+    """Count the distinct origins among the sources that count, beyond the first."""
+    return len({source.origin for source in counting(sources)}) - 1
+
+
+def most_confidence(trust: Trust) -> float:
+    """Return what a belief of this trust is believed at most, however many say it."""
+    return 1.0 if trust is Trust.TRUSTED else UNTRUSTED_CAP
 
 
 def _base(leading: Source, sources: Iterable[Source]) -> float:

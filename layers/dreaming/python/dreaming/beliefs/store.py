@@ -385,11 +385,14 @@ def _encode(value: object) -> str:
     raise TypeError(f"cannot store a {type(value).__name__}")
 
 
-def history(tx: Transaction, slice_id: int, belief_id: UUID) -> list[dict[str, Any]]:
-    """Return a belief's events from the first, for people to read."""
+def histories(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+    """Return each belief's events from the first, for people to read."""
     query = """
-        select happened_at, event, confidence, confirmed_at, statement, source_id, run_id, detail
-        from belief_history where slice_id = %s and belief_id = %s order by history_id
+        select belief_id, happened_at, event, confidence, confirmed_at, statement, source_id, run_id, detail
+        from belief_history where slice_id = %s and belief_id = any(%s) order by history_id
     """
+    found: dict[UUID, list[dict[str, Any]]] = {one: [] for one in belief_ids}
     with tx.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query, (slice_id, belief_id)).fetchall()
+        for row in cursor.execute(query, (slice_id, list(belief_ids))):
+            found[row.pop("belief_id")].append(row)
+    return found

@@ -25,7 +25,7 @@ from dreaming.beliefs.records import (
     SourceRecord,
     SourceType,
 )
-from dreaming.beliefs.rules import Ageing, Folded, fades_at, fold
+from dreaming.beliefs.rules import Ageing, Folded, counting, fades_at, fold
 from dreaming.identifiers import NewId
 
 Evidence = Mapping[str, str | float | int | None]
@@ -270,7 +270,7 @@ class Workspace:
         folded = fold(worked.sources.values())
         before = worked.current
         worked.current = after = self._row(belief_id, before, folded)
-        if not after.live or any(event in _NEW_EVIDENCE for event, _, _ in worked.pending):
+        if not after.live or _has_new_evidence(worked):
             self._replace(belief_id, warned_at=None)
         events = list(worked.pending)
         if before is not None and before.statement != after.statement:
@@ -336,6 +336,12 @@ class Workspace:
 
 
 _NEW_EVIDENCE = frozenset({BeliefEvent.CORROBORATED, BeliefEvent.SOURCE_REPLACED, BeliefEvent.CONFIRMED})
+
+
+def _has_new_evidence(worked: _Worked) -> bool:
+    """Tell whether something came that keeps the belief from fading; an untrusted source keeps no trusted belief."""
+    counted = {source.source_id for source in counting(worked.sources.values())}
+    return any(event in _NEW_EVIDENCE and source_id in counted for event, source_id, _ in worked.pending)
 
 
 def _is_confirmation(source: Source, origin: str) -> bool:

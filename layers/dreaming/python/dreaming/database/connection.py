@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 from dreaming.database.address import DatabaseAddress
 from dreaming.database.pool import Pool
 from dreaming.database.waiting import Connect, Password, connect_within
-from dreaming.errors import DatabaseUnavailable, InvalidInput, Misconfigured
+from dreaming.errors import DatabaseConflict, DatabaseUnavailable, InvalidInput, Misconfigured
 from dreaming.notes.records import Tenant
 
 Transaction: TypeAlias = psycopg.Connection[TupleRow]
@@ -30,10 +30,27 @@ select set_config('role', %(role)s, true),
        set_config('transaction_read_only', %(read_only)s, true),
        set_config('search_path', 'dreaming, public', true),
        set_config('timezone', 'UTC', true),
-       set_config('idle_in_transaction_session_timeout', '2min', true)
+       set_config('idle_in_transaction_session_timeout', '2min', true),
+       set_config('statement_timeout', %(statement_timeout)s, true)
 """
 
 _LOST = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.errors.IdleInTransactionSessionTimeout)
+
+_STATEMENT_MILLISECONDS = 150_000
+"""Shorter than an invocation, so that what a killed sandbox left running does not hold its locks on and on."""
+
+_READ_ONLY = frozenset({"25001", "25006"})
+"""SQLSTATEs of a server that takes no writes: of a transaction that must begin with them, and of a write."""
+
+_FAULTS = {
+    "40": "gave the transaction up for another one's sake",
+    "53": "has no room left",
+    "57": "stopped the statement",
+    "58": "cannot reach its files",
+}
+"""Classes of SQLSTATE that tell of the server's own state and not of what it was asked (PostgreSQL, Appendix A)."""
+
+_UNDONE = "40"
 
 # A frozen sandbox must neither keep locks nor keep a database awake that could pause.
 _IDLE_SESSION = "set idle_session_timeout = '5min'"
@@ -52,7 +69,8 @@ class Database:
     """The way to the rows of a tenant.
 
     Connections are opened when first needed, reused, and replaced when they died meanwhile.
-    `wait_seconds` bounds the wait for a database that is waking up, and for a free connection.
+    `wait_seconds` bounds the wait for a database that is waking up, and for a free connection;
+    `statement_milliseconds` what one statement may take, waiting for locks included, except an eraser's.
     `password` makes the password of each new connection, where the URL holds none.
 
     Raises:
@@ -65,6 +83,7 @@ class Database:
         *,
         pool_size: int = 4,
         wait_seconds: float = 30.0,
+        statement_milliseconds: int = _STATEMENT_MILLISECONDS,
         password: Password | None = None,
         connect: Connect = psycopg.connect,
         clock: Callable[[], float] = time.monotonic,
@@ -73,6 +92,7 @@ class Database:
         self._role = Role.WORKER
         self._address = DatabaseAddress.parse(url)
         self._wait_seconds = wait_seconds
+        self._statement_milliseconds = statement_milliseconds
         self._password = password
         self._connect = connect
         self._clock = clock
@@ -89,13 +109,15 @@ class Database:
     def transaction(self, tenant: Tenant, *, role: Role | None = None) -> Iterator[Transaction]:
         """Run the block in one transaction that sees only the rows of `tenant`, as the worker or as `role`.
 
-        Commits at the end of the block, rolls back on an error. Errors of the block's SQL pass
-        unchanged and are never retried. When the connection is lost at the commit, its outcome is
-        unknown: callers make their effect safe to repeat.
+        Commits at the end of the block, rolls back on an error. Nothing is retried, and errors of the
+        block's SQL pass unchanged unless they tell of the server's own state. When the connection is lost
+        at the commit, its outcome is unknown: callers make their effect safe to repeat.
 
         Raises:
             InvalidInput: the tenant has no usable organization.
-            DatabaseUnavailable: no connection within the bound, or the connection was lost.
+            DatabaseUnavailable: no connection within the bound, the connection was lost, or the server
+                takes no writes, has no room left or stopped a statement that took too long.
+            DatabaseConflict: it was given up for another transaction's sake.
             Misconfigured: the database is not migrated, or its login may not take on the role.
         """
         for field, value in (("org_id", tenant.org_id), ("user_id", tenant.user_id or "")):
@@ -104,10 +126,11 @@ class Database:
         if not tenant.org_id:
             raise InvalidInput("org_id", "is empty", "name the organization whose rows are meant")
         settings = {
-            "role": (role or self._role).value,
+            "role": (taken := role or self._role).value,
             "org_id": tenant.org_id,
             "user_id": tenant.user_id or "",
             "read_only": "off",
+            "statement_timeout": "0" if taken is Role.ERASER else str(self._statement_milliseconds),
         }
         with self._begin(settings) as transaction:
             yield transaction
@@ -120,7 +143,13 @@ class Database:
             DatabaseUnavailable: no connection within the bound, or the connection was lost.
             Misconfigured: the database is not migrated, or its login may not take on the role.
         """
-        settings = {"role": Role.PLANNER.value, "org_id": "", "user_id": "", "read_only": "on"}
+        settings = {
+            "role": Role.PLANNER.value,
+            "org_id": "",
+            "user_id": "",
+            "read_only": "on",
+            "statement_timeout": str(self._statement_milliseconds),
+        }
         with self._begin(settings) as transaction:
             yield transaction
 
@@ -156,12 +185,25 @@ class Database:
             with connection.transaction():
                 _take_on(connection, settings)
                 yield connection
-        except _LOST as error:
-            if not connection.closed:
+        except psycopg.Error as error:
+            if connection.closed and isinstance(error, _LOST):
+                raise self._lost(error) from error
+            fault = self._fault(error.sqlstate or "", writes=settings["read_only"] == "off")
+            if fault is None:
                 raise
-            raise self._lost(error) from error
+            if error.sqlstate in _READ_ONLY:
+                connection.close()  # it leads to a server that was the writer
+            raise fault from error
         finally:
             self._pool.give_back(connection)
+
+    def _fault(self, sqlstate: str, *, writes: bool) -> DatabaseUnavailable | None:
+        """Return the error for a SQLSTATE that tells of the server's own state; None for any other."""
+        what = "takes no writes now" if writes and sqlstate in _READ_ONLY else _FAULTS.get(sqlstate[:2])
+        if what is None:
+            return None
+        kind = DatabaseConflict if sqlstate[:2] == _UNDONE else DatabaseUnavailable
+        return kind(f"the database at {self._address.description} {what} (SQLSTATE {sqlstate}); try again")
 
 
 def _take_on(connection: Transaction, settings: dict[str, str]) -> None:

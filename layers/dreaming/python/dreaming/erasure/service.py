@@ -32,7 +32,7 @@ from dreaming.erasure.tombstones.rules import (
     pseudonym,
 )
 from dreaming.erasure.wording.service import Erasing, erase_conversations, erase_notes
-from dreaming.errors import InvalidInput
+from dreaming.errors import DatabaseConflict, InvalidInput
 from dreaming.identifiers import NewId
 from dreaming.notes.records import Scope, Slice, SliceKey, Tenant
 from dreaming.notes.store import find_slice
@@ -328,9 +328,8 @@ class Eraser:
         for _ in range(TRIES - 1):
             try:
                 return effect()
-            except Exception as error:
-                if not store.is_passing(error):
-                    raise
+            except DatabaseConflict:
+                continue
         return effect()
 
     def _goes_on(self, total: Erased) -> bool:

@@ -7,18 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from psycopg import errors, sql
+from psycopg import sql
 
 from dreaming.database import Transaction
 from dreaming.notes.records import Scope, Slice, SliceKey
 
 ORGANIZATION_ERASED = "organization_erased"
 """The action of the one entry of the audit that outlives an organization."""
-
-
-def is_passing(error: BaseException) -> bool:
-    """Tell whether the database gave this transaction up for another one's sake; then it is safe to repeat."""
-    return isinstance(error, errors.DeadlockDetected | errors.SerializationFailure)
 
 
 def slices_of_organization(tx: Transaction, org_id: str) -> list[Slice]:

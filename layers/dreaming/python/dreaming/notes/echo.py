@@ -11,7 +11,10 @@ from dreaming.notes.cleaning import clean
 
 _NAME = "dreaming-recall"
 _TAG = re.compile(rf"<(/?){_NAME}(?:[ \t][^<>\n]*+)?>", re.IGNORECASE | re.ASCII)
-_TAG_START = re.compile(rf"<(?=/?\s*{_NAME})", re.IGNORECASE | re.ASCII)
+_UNSEEN = "\u00ad\u034f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+_LOOKALIKE_NAME = f"[{_UNSEEN}]*".join("[-_\u2010-\u2015\u2212]" if one == "-" else one for one in _NAME)
+_TAG_START = re.compile(rf"[<\uff1c\ufe64\u2039](?=[\s/\\{_UNSEEN}]*{_LOOKALIKE_NAME})", re.IGNORECASE)
+"""What a reader may take for a mark, though `strip` does not."""
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n)+")
 _RECALL_ID = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
@@ -19,8 +22,8 @@ _RECALL_ID = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 def mark(text: str, recall_id: str) -> str:
     """Wrap recalled `text` in a block that `strip` removes and that the text cannot close.
 
-    Marks inside the text lose their `<`, and blank lines are taken out, so that a block whose end is
-    cut off is still one paragraph. Raises `ValueError` for an id with other characters than
+    Marks inside the text, and what looks like them, lose their `<`; blank lines are taken out, so that a block
+    whose end is cut off is still one paragraph. Raises `ValueError` for an id with other characters than
     letters, digits and `._:-`.
     """
     if not _RECALL_ID.fullmatch(recall_id):

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from dreaming.database import Database, Transaction
-from dreaming.errors import Hold, InvalidInput, Misconfigured
+from dreaming.errors import DatabaseConflict, Hold, InvalidInput, Misconfigured
 from dreaming.identifiers import NewId
 from dreaming.notes.records import Slice
 from dreaming.passes import store
@@ -36,6 +36,12 @@ from dreaming.settings.store import Enrolment, read_enrolment
 
 STALLED_AFTER = timedelta(minutes=20)
 """A run silent for longer is replaced by the next tick: the queue's visibility of 18 minutes, and some."""
+
+SENT_AGAIN_WITHIN = timedelta(minutes=4)
+"""A young run that no invocation took up has its first message sent again: the tick may have died before it.
+
+Where it was sent, the queue drops the second one: it knows a deduplication id for five minutes.
+"""
 
 LEASE_GRACE = timedelta(seconds=5)
 """How long a lease outlives its invocation's deadline, for clocks that differ."""
@@ -86,13 +92,18 @@ class Engine:
     def tick(self, only: int | None = None) -> TickReport:
         """Start a run for each slice that is due and send its first message.
 
-        `only` asks for one slice by its id, of any scope; switch, enrolment and consent still count.
+        The first messages of runs that began minutes ago and that nobody took up are sent again. `only`
+        asks for one slice by its id, of any scope; switch, enrolment and consent still count.
         """
         settings = resolve(self.environment, {})
         if not settings.flag("enabled"):
             return TickReport(reason="disabled")
         with self.database.planner() as planner:
-            due = self.work.due(planner, settings, now=self.clock(), stalled_after=self.stalled_after, only=only)
+            now = self.clock()
+            due = self.work.due(planner, settings, now=now, stalled_after=self.stalled_after, only=only)
+            silent = store.first_messages(planner, self.work.name, now=now, within=SENT_AGAIN_WITHIN, only=only)
+        for message in silent:
+            self._send(message)
         started = []
         refused = []
         for slice_ in due:
@@ -172,6 +183,10 @@ class Engine:
     def _run(self, message: BatchMessage, lease: Lease, settings: Settings, deadline: Deadline) -> BatchReport:
         try:
             outcome = self.work.run_batch(lease, settings, deadline)
+        except DatabaseConflict:
+            # The same batch again may well succeed: the queue brings it back, and the slice does not hold.
+            self._release(lease)
+            raise
         except Hold as hold:
             self._end(lease, RunStatus.HELD, hold.reason, str(hold))
             return BatchReport(message, Disposition.HELD, hold.reason)
@@ -182,14 +197,17 @@ class Engine:
         except store.LeaseLost:
             return BatchReport(message, Disposition.STALE, "lease lost")
         except BaseException:
-            with self.database.transaction(lease.slice.key.tenant) as tx:
-                store.release_lease(tx, lease)
+            self._release(lease)
             raise
         if outcome.status is RunStatus.RUNNING:
             self._send(message.next())
             return BatchReport(message, Disposition.DONE, outcome=outcome, sent=message.next())
         disposition = Disposition.HELD if outcome.held else Disposition.DONE
         return BatchReport(message, disposition, outcome.held, outcome=outcome)
+
+    def _release(self, lease: Lease) -> None:
+        with self.database.transaction(lease.slice.key.tenant) as tx:
+            store.release_lease(tx, lease)
 
     def _end(self, lease: Lease, status: RunStatus, reason: str, detail: str) -> None:
         with self.database.transaction(lease.slice.key.tenant) as tx:
@@ -212,8 +230,7 @@ class Engine:
 
 _STOPPED = {
     "disabled": "the master switch is off; set DREAMING_ENABLED=true",
-    "not_enrolled": "the organization is not enrolled; run: dream settings set enrolled true",
-    "no_model_consent": "the organization does not consent to sending text to the model; "
-    "run: dream settings set model_consent true",
-    "settings_unreadable": "a stored setting cannot be read; run: dream doctor",
+    "not_enrolled": "the organization is not enrolled",
+    "no_model_consent": "the organization does not consent to sending text to the model",
+    "settings_unreadable": "a stored setting cannot be read",
 }

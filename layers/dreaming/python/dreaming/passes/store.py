@@ -131,6 +131,22 @@ def slices_due(
     return [Slice(row[0], SliceKey(row[1], Scope(row[2]), row[3])) for row in rows]
 
 
+def first_messages(
+    planner: Transaction, pass_name: str, *, now: datetime, within: timedelta, only: int | None = None
+) -> list[BatchMessage]:
+    """Return the first messages of runs that began `within` this time and that no invocation took up; planner role."""
+    rows = planner.execute(
+        """
+        select slice_id, run_id, generation from dream_cursor
+        where pass = %(pass)s and run_id is not null and progressed_at = planned_at
+          and progressed_at > %(now)s - %(within)s and (%(only)s::bigint is null or slice_id = %(only)s)
+        order by slice_id
+        """,
+        {"pass": pass_name, "now": now, "within": within, "only": only},
+    ).fetchall()
+    return [BatchMessage(slice_id=row[0], run_id=row[1], generation=row[2], batch=1) for row in rows]
+
+
 def make_due(tx: Transaction, slice_id: int, pass_name: str, at: datetime) -> None:
     """Let a pass come to the slice at `at`, or earlier when it was due earlier already."""
     tx.execute(
@@ -165,9 +181,17 @@ def read_cursor(tx: Transaction, slice_id: int, pass_name: str, *, lock: bool = 
 def start_run(
     tx: Transaction, slice_id: int, pass_name: str, *, run_id: UUID, now: datetime, stalled_after: timedelta
 ) -> BatchMessage | None:
-    """Begin a run with the next generation and return its first message; None when one is under way."""
+    """Begin a run with the next generation and return its first message.
+
+    None when one is under way, or when the slice was erased since it was found due.
+    """
+    # The lock waits for an erasure that is under way, whose end the foreign key would report as an error.
     tx.execute(
-        "insert into dream_cursor (slice_id, pass) values (%s, %s) on conflict do nothing", (slice_id, pass_name)
+        """
+        insert into dream_cursor (slice_id, pass)
+        select slice_id, %s from slices where slice_id = %s for key share on conflict do nothing
+        """,
+        (pass_name, slice_id),
     )
     cursor = read_cursor(tx, slice_id, pass_name, lock=True)
     if cursor is None or cursor.in_progress(now, stalled_after):

@@ -152,7 +152,7 @@ class Person:
         with self._transaction() as tx:
             slice_id = persons_store.slice_of(tx, belief_id)
             if slice_id is None:
-                raise NotFound("belief", f"no belief has the id {belief_id}", "see `dream beliefs`")
+                raise NotFound("belief_id", f"no belief has the id {belief_id}", "list the beliefs")
             ageing_store.lock(tx, slice_id)
             # Read under the lock: whoever changes the half-lives is seen by the pass that holds it next.
             settings = load_settings(tx, self.tenant.org_id, self.environment)

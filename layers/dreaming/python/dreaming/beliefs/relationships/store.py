@@ -302,36 +302,37 @@ def count(tx: Transaction, slice_id: int) -> dict[str, int]:
     return dict(zip(COUNTERS, row or (0,) * len(COUNTERS), strict=True))
 
 
-def read_of_belief(
-    tx: Transaction, slice_id: int, belief_id: UUID, *, ageing: Ageing, now: datetime, limit: int
-) -> list[RelationshipReading]:
-    """Return the live relationships of a belief, the surest first."""
+def read_of_beliefs(
+    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], *, ageing: Ageing, now: datetime, limit: int
+) -> dict[UUID, list[RelationshipReading]]:
+    """Return up to `limit` live relationships of each belief, the surest first."""
     query = f"""
-        select {_OF_R}, r.from_belief_id = %(belief)s as outgoing, o.belief_id as other_id,
-               o.statement as other_statement,
-               aged(r.confidence, r.confirmed_at, half_life_of(r.decay_class, %(slow)s, %(fast)s), %(now)s) as aged
-        from relationships r
-        join beliefs o on o.belief_id = case r.from_belief_id when %(belief)s then r.to_belief_id
-                                             else r.from_belief_id end
-        where r.slice_id = %(slice)s and r.archived_at is null
-          and (r.from_belief_id = %(belief)s or r.to_belief_id = %(belief)s)
-        order by aged desc, r.type, r.relationship_id
-        limit %(limit)s
+        select given.belief_id as of, listed.* from unnest(%(beliefs)s::uuid[]) as given (belief_id)
+        cross join lateral (
+            select {_OF_R}, r.from_belief_id = given.belief_id as outgoing, o.belief_id as other_id,
+                   o.statement as other_statement,
+                   aged(r.confidence, r.confirmed_at, half_life_of(r.decay_class, %(slow)s, %(fast)s), %(now)s) as aged
+            from relationships r
+            join beliefs o on o.belief_id = case r.from_belief_id when given.belief_id then r.to_belief_id
+                                                 else r.from_belief_id end
+            where r.slice_id = %(slice)s and r.archived_at is null
+              and (r.from_belief_id = given.belief_id or r.to_belief_id = given.belief_id)
+            order by aged desc, r.type, r.relationship_id
+            limit %(limit)s
+        ) listed
+        order by listed.aged desc, listed.type, listed.relationship_id
     """
     parameters = {
         "slice": slice_id,
-        "belief": belief_id,
+        "beliefs": list(belief_ids),
         "now": now,
         "limit": limit,
         **ageing_store.parameters(ageing),
     }
-    with tx.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(query, parameters).fetchall()
     apart = ("outgoing", "other_id", "other_statement", "aged")
-    return [
-        RelationshipReading(
-            relationship_from_row({name: value for name, value in row.items() if name not in apart}),
-            *(row[name] for name in apart),
-        )
-        for row in rows
-    ]
+    found: dict[UUID, list[RelationshipReading]] = {one: [] for one in belief_ids}
+    with tx.cursor(row_factory=dict_row) as cursor:
+        for row in cursor.execute(query, parameters):
+            told = [row.pop(name) for name in apart]
+            found[row.pop("of")].append(RelationshipReading(relationship_from_row(row), *told))
+    return found

@@ -74,4 +74,4 @@ def require_open(tx: Transaction, org_id: str) -> None:
         "select exists (select from tombstones where org_id = %s and kind = 'organization')", (org_id,)
     ).fetchone()
     if row is None or row[0]:
-        raise Erased("org_id", "was erased", "let it in again first: dream erase lift-organization")
+        raise Erased("org_id", "was erased", "whoever operates the deployment lets it in again first")

@@ -34,6 +34,7 @@ from dreaming.identifiers import NewId
 from dreaming.notes import store as notes_store
 from dreaming.notes.records import Slice
 from dreaming.passes.store import make_due
+from dreaming.recall import store as recall_store
 from dreaming.recall.records import SOURCE as CONVERSATION
 
 
@@ -83,7 +84,9 @@ def erase_conversations(work: Erasing, documents: Mapping[int, str]) -> Erased:
 
 def _erase(work: Erasing, note_ids: Sequence[UUID], documents: Mapping[int, str]) -> Erased:
     tx, slice_id = work.tx, work.slice_id
-    store.lock_conversations(tx, slice_id, documents)
+    recall_store.lock_conversations(tx, slice_id, list(documents))
+    if documents:
+        recall_store.lock_words(tx, slice_id)  # before any due time, as a capture does
     wanted = sorted({*note_ids, *store.notes_made_of(tx, slice_id, documents, CONVERSATION)})
     names = store.names_of(tx, slice_id, wanted)
     states = [state for _, state in notes_store.lock_notes(tx, names).values()]
@@ -96,7 +99,7 @@ def _erase(work: Erasing, note_ids: Sequence[UUID], documents: Mapping[int, str]
         erased.deleted["connector_positions"] += store.drop_positions(tx, slice_id, names.values())
         erased.add(work.delete("notes", "note_id", names))
     if documents:
-        erased.deleted["conversation_terms"] += store.forget_words(tx, slice_id, documents)
+        erased.deleted["conversation_terms"] += recall_store.forget_words(tx, slice_id, documents)
         erased.deleted["embedding_attempts"] += store.forget_refusals(tx, slice_id, documents)
         erased.add(work.delete("conversations", "document_id", documents))
     notes_store.adjust_counters(tx, slice_id, before=states, after=[])

@@ -63,30 +63,6 @@ def notes_made_of(tx: Transaction, slice_id: int, documents: Iterable[int], sour
     return [row[0] for row in rows]
 
 
-def lock_conversations(tx: Transaction, slice_id: int, documents: Iterable[int]) -> None:
-    """Lock conversations in the order of their ids, as whoever writes them does."""
-    tx.execute(
-        "select from conversations where slice_id = %s and document_id = any(%s) order by document_id"
-        " for no key update",
-        (slice_id, list(documents)),
-    )
-
-
-def forget_words(tx: Transaction, slice_id: int, documents: Iterable[int]) -> int:
-    """Take the words of conversations out of the index, by the terms that stand beside their turns."""
-    return tx.execute(
-        """
-        delete from conversation_terms p
-        using (
-            select distinct t.document_id, unnest(t.terms) as term from conversation_turns t
-            where t.slice_id = %(slice)s and t.document_id = any(%(documents)s)
-        ) said
-        where p.slice_id = %(slice)s and p.term = said.term and p.document_id = said.document_id
-        """,
-        {"slice": slice_id, "documents": list(documents)},
-    ).rowcount
-
-
 def forget_refusals(tx: Transaction, slice_id: int, documents: Iterable[int]) -> int:
     """Delete what is kept of conversations that the embedder refused."""
     return tx.execute(

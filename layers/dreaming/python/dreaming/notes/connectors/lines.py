@@ -36,6 +36,23 @@ class Line:
     end: Mark | None = None
 
 
+class _Unpacked(io.RawIOBase):
+    """What a gzip file holds, to the last byte before it breaks off: a longer read would lose what it had begun."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = gzip.GzipFile(fileobj=file)
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, into: memoryview) -> int:  # type: ignore[override]
+        """Put what is there into a buffer and return how much that is."""
+        found = self._file.read1(len(into))
+        into[: len(found)] = found
+        return len(found)
+
+
 class LineStream:
     """The lines of a file, plain or gzip, with the position: bytes and lines, uncompressed, and their hash."""
 
@@ -50,7 +67,7 @@ class LineStream:
         self._file.seek(0)
         self.buffered = self._file
         if start == _GZIP:
-            self.buffered = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=self._file)))
+            self.buffered = io.BufferedReader(_Unpacked(self._file))
         self._hash = sha256()
         self.bytes = 0
         self.lines = 0
@@ -119,7 +136,9 @@ def read_lines(path: Path, known: Mark | None = None) -> Iterator[Line]:
                     yield Line(number, _decoded(raw, number), stream.done, end)
         except (*BREAKS, UnicodeDecodeError) as error:
             place = f"line {number + 1}"
-            yield Line(number + 1, Skipped(place, f"the file breaks off: {break_reason(error)}"), stream.done)
+            read = f"{path.name}, after {number:,} whole lines, which were read"
+            why = f"the file breaks off: {break_reason(error)} ({read})"
+            yield Line(number + 1, Skipped(place, why), stream.done)
 
 
 def break_reason(error: Exception) -> str:

@@ -30,6 +30,16 @@ _OTHER_NAMES = {"ks_c_5601-1987": "cp949", "iso-8859-8-i": "iso-8859-8", "gb2312
 _UNRELIABLE = frozenset({"", "us-ascii", "ascii", "iso-8859-1", "latin1"})
 """What mail programs write for lack of better knowledge."""
 
+_FROM_LINE = re.compile(rb"(?:\A|[\r\n])from[ \t]*:", re.IGNORECASE)
+_ONE_SENDER = re.compile(
+    r"""\s*(?:
+        (?:"(?:[^"\\]|\\.)*"|[^"<>(),;:@\\]*)\s*<(?P<angled>[!-~]+@[a-z0-9.-]+)>
+        |(?P<bare>[^\s"<>(),;:@\\\[\]]+@[a-z0-9.-]+)
+    )\s*(?:\([^()<>,;:@"\\]*\))?\s*""",
+    re.IGNORECASE | re.ASCII | re.VERBOSE,
+)
+"""A header From that every reader takes for the same one address; its domain is ASCII, so no letter looks like it."""
+
 _BARE_ADDRESS = re.compile(r"[^\s<>()\[\],;:\"]+@[^\s<>()\[\],;:\"]+")
 _MOST_PARTICIPANTS = 200
 _MOST_PARTS = 1_000
@@ -125,7 +135,7 @@ def read_mail(data: bytes) -> Mail:
     is_reply = bool(_REPLY.match(subject) or _raw(message, "In-Reply-To")) and not _FORWARD.match(subject)
     senders = _people(_all_raw(message, "From"))
     author = senders[0] if senders else next(iter(_people(_all_raw(message, "Sender"))), None)
-    is_sure = len(senders) == 1 and len(_all_raw(message, "From")) == 1
+    is_sure = len(senders) == 1 and _sure_address(data, _all_raw(message, "From")) == senders[0].address
     people = [person for name in ("To", "Cc") for person in _people(_all_raw(message, name))]
     return Mail(
         author=author.name if author else None,
@@ -136,6 +146,19 @@ def read_mail(data: bytes) -> Mail:
         text=written_by_sender("\n\n".join(filter(None, parts)), is_reply=is_reply),
         attachments=attachments,
     )
+
+
+def _sure_address(data: bytes, written: list[str]) -> str | None:
+    """Return the one address of a message's one header From; None where another program might read another one.
+
+    Headers are counted in the bytes: one that this parser passes over could be the one that the server checked.
+    """
+    end = _HEADER_END.search(data)
+    if len(written) != 1 or len(_FROM_LINE.findall(data[: end.start()] if end else data)) != 1:
+        return None
+    found = _ONE_SENDER.fullmatch(written[0])
+    address = (found["angled"] or found["bare"]).lower() if found else ""
+    return address if address.count("@") == 1 else None
 
 
 def _raw(message: Message, name: str) -> str:

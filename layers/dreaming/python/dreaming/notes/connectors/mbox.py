@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 
@@ -117,10 +116,13 @@ def is_trusted(sender: Person | None, patterns: Sequence[str]) -> bool:
     if sender is None or sender.address.count("@") != 1:
         return False
     domain = sender.address.rpartition("@")[2]
-    return any(
-        sender.address == pattern if "@" in pattern else fnmatchcase(domain, pattern)
-        for pattern in (written.casefold().removeprefix("@") for written in patterns)
-    )
+    return any(_is_meant(sender.address, domain, written.lower().removeprefix("@")) for written in patterns)
+
+
+def _is_meant(address: str, domain: str, pattern: str) -> bool:
+    if "@" in pattern:
+        return address == pattern
+    return domain.endswith(pattern[1:]) if pattern.startswith("*.") else domain == pattern
 
 
 def _items(path: Path, options: MboxOptions, marks: Marks) -> Iterator[tuple[int, Item]]:

@@ -149,8 +149,7 @@ class Extractor:
         self._clock = clock
         self._on_extracted = on_extracted
         self._extracted: deque[NoteWork] = deque()
-        room = content_tokens(model.context_tokens, self._limits.output_tokens)
-        self._packing_tokens = max(0, min(settings.integer("packing_tokens"), room)) if settings.flag("packing") else 0
+        self._packing_tokens = packing_tokens(model, settings)
         # At most half of what the invocation has, or its first call could never start.
         available = (deadline.remaining() - _DEADLINE_RESERVE_SECONDS) / 2
         self._timeout = min(self._limits.timeout_seconds, available)
@@ -367,6 +366,12 @@ class Extractor:
 
     def _transaction(self) -> AbstractContextManager[Transaction]:
         return self._database.transaction(self._lease.slice.key.tenant)
+
+
+def packing_tokens(model: ChatModel, settings: Settings) -> int:
+    """Return how many tokens of passages short notes may share a call up to; 0 packs nothing."""
+    room = content_tokens(model.context_tokens, call_limits(settings).output_tokens)
+    return max(0, min(settings.integer("packing_tokens"), room)) if settings.flag("packing") else 0
 
 
 def _follow_timeouts(works: Sequence[NoteWork], in_row: int, last: UUID | None) -> tuple[int, UUID | None, bool]:

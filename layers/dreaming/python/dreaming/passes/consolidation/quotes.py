@@ -40,7 +40,9 @@ _INVISIBLE = (
 _SPACE = f"[\\s{_INVISIBLE}]"
 _LETTER = "[^\\W\\d_]"
 _CHANGING = (
-    f"(?P<hyphen>(?<={_LETTER}|[{MARKS}])[{_INVISIBLE}]*[{_DASHES}]+(?:[^\\S\\n]*\\n{_SPACE}*|[{_INVISIBLE}]*)(?={_LETTER}))"
+    # A soft hyphen is both a dash and invisible: no two parts may divide a run of them, or time is cubic in its length.
+    f"(?P<hyphen>(?<={_LETTER}|[{MARKS}])(?=[{_INVISIBLE}]*[{_DASHES}])[{_INVISIBLE}{_DASHES}]++"
+    f"(?:[^\\S\\n]*+\\n{_SPACE}*+)?(?={_LETTER}))"
     f"|(?P<space>{_SPACE}{{2,}}|[^\\S ]|[{_INVISIBLE}])"
     f"|(?P<dash>[{_DASHES}]{{2,}}|(?!-)[{_DASHES}])"
     f"|(?P<mask>{MASK}{{2,}})"

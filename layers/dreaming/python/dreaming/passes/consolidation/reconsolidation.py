@@ -8,7 +8,6 @@ matches keeps its id, one that no note supports any more is archived, and whoeve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import repeat
 
@@ -20,15 +19,6 @@ from dreaming.passes.consolidation import store
 from dreaming.passes.consolidation.prompt import PROMPT_VERSION
 
 PASS_NAME = "consolidation"
-
-
-@dataclass(frozen=True, slots=True)
-class Rereading:
-    """A slice on its way through its notes again: sequences from `position` to `goal` are left."""
-
-    since: datetime
-    position: int
-    goal: int
 
 
 def reconsolidate(
@@ -56,13 +46,6 @@ def reconsolidate(
         )
         store.rewind_cursor(tx, found.slice_id, PASS_NAME, position=lowest - 1, now=now)
     return count
-
-
-def rereadings(database: Database, tenant: Tenant) -> Mapping[int, Rereading]:
-    """Return, by slice id, the visible slices that are being read again."""
-    with database.transaction(tenant) as tx:
-        rows = store.read_rewound(tx, PASS_NAME)
-    return {slice_id: Rereading(since, position, goal) for slice_id, since, position, goal in rows}
 
 
 def notes_by_reader(database: Database, tenant: Tenant) -> Mapping[tuple[str, str], int]:

@@ -127,7 +127,7 @@ class Consolidation:
         return self._apply(lease, settings, batch, extraction, step, checked=checked, prepared=prepared, model=name)
 
     def _read(self, lease: Lease, settings: Settings) -> _Batch:
-        limit = settings.integer("batch_notes")
+        limit = batch_notes(settings)
         with self.database.transaction(lease.slice.key.tenant) as tx:
             cursor = passes_store.read_cursor(tx, lease.slice.slice_id, PASS_NAME)
             if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
@@ -281,6 +281,11 @@ class _Checking:
     def _accept(self, note: Note, work: NoteWork | None) -> Accepted:
         answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks] if work else []
         return accept(note, answers, label=LABEL, forbidden=self._forbidden, now=self._now, new_id=self._new_id)
+
+
+def batch_notes(settings: Settings) -> int:
+    """Return how many notes one batch reads."""
+    return settings.integer("batch_notes")
 
 
 def word_threshold(settings: Settings) -> float:

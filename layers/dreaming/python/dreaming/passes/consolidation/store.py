@@ -297,15 +297,6 @@ def rewind_cursor(tx: Transaction, slice_id: int, pass_name: str, *, position: i
     )
 
 
-def read_rewound(tx: Transaction, pass_name: str) -> list[tuple[int, datetime, int, int]]:
-    """Return of each slice that is being read again: its id, since when, the cursor's position, and its goal."""
-    query = """
-        select slice_id, rewound_at, position, rewound_from from dream_cursor
-        where pass = %s and position < rewound_from order by slice_id
-    """
-    return [(row[0], row[1], row[2], row[3]) for row in tx.execute(query, (pass_name,)).fetchall()]
-
-
 def name_reader(tx: Transaction, slice_id: int, note_ids: Sequence[UUID], *, model: str, prompt_version: str) -> None:
     """Say of the notes' live sources who read them last, also of those that came out the same."""
     tx.execute(

@@ -65,13 +65,14 @@ class Week:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What fades when nothing is confirmed: `faded` already wait for the next pass."""
+    """What fades when nothing is confirmed: `faded` already wait for the next pass; `more` follow `next_ones`."""
 
     at: datetime
     ageing: int
     faded: int
     weeks: tuple[Week, ...]
     next_ones: tuple[Fading, ...]
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NoReturn, TypeVar
+from uuid import UUID
 
 from dreaming.beliefs.ageing import store as ageing_store
 from dreaming.beliefs.rules import Ageing
@@ -58,25 +59,30 @@ class Outlook:
     environment: Mapping[str, str]
     now: datetime
 
-    def forecast(self, *, limit: int = 10) -> Forecast | None:
-        """Return what fades in each of the next 12 weeks, and the first `limit` beliefs; None without a slice."""
+    def forecast(self, *, limit: int = 10, after: tuple[datetime, UUID] | None = None) -> Forecast | None:
+        """Return what fades in each of the next 12 weeks, and the first `limit` beliefs; None without a slice.
+
+        `after`: those that follow a belief, given by when it fades and its id.
+        """
         _check_limit(limit)
-        return self._look(lambda view: self._forecast(view, limit))
+        return self._look(lambda view: self._forecast(view, limit, after))
 
     def preview(self, *, limit: int = 10) -> Preview | None:
         """Return what a pass would announce and archive now, listing `limit` of each; None without a slice."""
         _check_limit(limit)
         return self._look(lambda view: self._preview(view, limit))
 
-    def _forecast(self, view: _View, limit: int) -> Forecast:
+    def _forecast(self, view: _View, limit: int, after: tuple[datetime, UUID] | None) -> Forecast:
         faded, counts = store.count_weeks(view.tx, view.slice_id, now=self.now, weeks=WEEKS)
         beliefs, _ = store.ageing_counters(view.tx, view.slice_id)
+        listed = self._listed(view, None, limit + 1, after)
         return Forecast(
             at=self.now,
             ageing=beliefs,
             faded=faded,
             weeks=weeks(counts, now=self.now),
-            next_ones=self._listed(view, None, limit),
+            next_ones=listed[:limit],
+            more=len(listed) > limit,
         )
 
     def _preview(self, view: _View, limit: int) -> Preview:
@@ -101,7 +107,9 @@ class Outlook:
             next_due=min([*held_until, *([following] if following else [])], default=None),
         )
 
-    def _listed(self, view: _View, due: list[Due] | None, limit: int) -> tuple[Fading, ...]:
+    def _listed(
+        self, view: _View, due: list[Due] | None, limit: int, after: tuple[datetime, UUID] | None = None
+    ) -> tuple[Fading, ...]:
         return tuple(
             store.list_fading(
                 view.tx,
@@ -111,6 +119,7 @@ class Outlook:
                 now=self.now,
                 limit=limit,
                 only=None if due is None else [one.belief_id for one in due],
+                after=after,
             )
         )
 

@@ -330,12 +330,18 @@ def list_fading(
     now: datetime,
     limit: int,
     only: Sequence[UUID] | None = None,
+    after: tuple[datetime, UUID] | None = None,
 ) -> list[Fading]:
-    """Return the live beliefs that fade next, or those of `only`, each with when a pass may archive it."""
+    """Return the live beliefs that fade next, or those of `only`, each with when a pass may archive it.
+
+    `after`: those that follow a belief, given by when it fades and its id.
+    """
+    fades_at, belief_id = after or (None, None)
     query = f"""
         select {_FADING}, {_MATTERS} as warns from beliefs b
         where b.slice_id = %(slice)s and b.archived_at is null and b.fades_at is not null
           and (%(only)s::uuid[] is null or b.belief_id = any(%(only)s))
+          and (%(after_at)s::timestamptz is null or (b.fades_at, b.belief_id) > (%(after_at)s, %(after_id)s::uuid))
         order by b.fades_at, b.belief_id limit %(limit)s
     """
     given = {
@@ -344,6 +350,8 @@ def list_fading(
         "relationships": relationships,
         "limit": limit,
         "only": None if only is None else list(only),
+        "after_at": fades_at,
+        "after_id": belief_id,
         **parameters(ageing),
     }
     with tx.cursor(row_factory=dict_row) as cursor:
