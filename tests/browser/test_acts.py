@@ -176,11 +176,11 @@ def broken(resources: Any) -> Any:
 def test_a_waking_database_is_waited_for_and_asked_again(site: Site) -> None:
     page = site.open("overview")
     told = {"title": "Service Unavailable", "detail": "database unavailable; try again in 1 seconds"}
-    refused = refuse(page, "/brain/autonomy$", 503, told, **{"retry-after": "1"})
+    refused = refuse(page, "/brain/autonomy\\?limit=200$", 503, told, **{"retry-after": "1"})
     page.get_by_role("link", name="Autonomy").click()
     waiting = page.get_by_role("status").filter(has_text="The database is waking up")
     expect(waiting).to_contain_text("Asking again in 1 second")
-    page.unroute(re.compile("/brain/autonomy$"))
+    page.unroute(re.compile("/brain/autonomy\\?limit=200$"))
     expect(page.locator("main")).to_contain_text("Score over time")
     assert len(refused) >= 1
 

@@ -54,12 +54,26 @@ def test_a_reader_of_any_kind_can_use_every_view(visit: Visit, look: str) -> Non
             page = site.open(view)
             found[view] = violations(page)
             assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, view
+            assert page.evaluate(OVERLAPS) == [], view
             if view == "beliefs":
                 page.locator(".list button").first.click()
                 expect(page.get_by_role("dialog")).to_contain_text("Evidence")
                 found["why"] = violations(page)
             page.close()
         assert {view: those for view, those in found.items() if those} == {}
+
+
+OVERLAPS = """() => [...document.querySelectorAll(".list button, .setting")].flatMap((item) => {
+  const parts = [...item.children].map((part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    return [part, range.getBoundingClientRect()];
+  });
+  return parts.flatMap(([one, a], at) => parts.slice(at + 1)
+    .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+    .map(([other]) => `${one.textContent} / ${other.textContent}`));
+})"""
+"""The parts of list items whose contents lie on each other."""
 
 
 def violations(page: Page) -> list[str]:

@@ -85,8 +85,8 @@ def test_the_client_talks_to_what_is_served_here(home: Path) -> None:
         turns = [{"speaker": "ana", "text": "The roof of the greenhouse leaks."}]
         assert dreaming.capture("talk", turns).captured
         assert [one.conversation_id for one in dreaming.recall("leaking greenhouse").conversations] == ["talk"]
-        assert dreaming.conflicts() == ()
-        assert dreaming.retired() == ()
+        assert list(dreaming.conflicts()) == []
+        assert list(dreaming.retired()) == []
         assert [one.pass_name for one in dreaming.runs()].count("consolidation") == 1
         action = {"agent_id": "bot", "external_id": "1", "tool": "mail", "summary": "Wrote.", "risk": "low"}
         assert dreaming.log_actions(action, {**action, "external_id": "2"}).logged == 2

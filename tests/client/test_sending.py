@@ -207,7 +207,7 @@ def test_both_clients_have_the_same_methods() -> None:
     def public(kind: type) -> set[str]:
         return {name for name in vars(kind) if not name.startswith("_")}
 
-    assert public(Dreaming) == public(AsyncDreaming)
+    assert public(Dreaming) == public(AsyncDreaming) == {"local", "close", "ask", "go_through"}
 
 
 @pytest.mark.parametrize("url", ["http://memory.test", "ftp://memory.test", "memory.test", ""])

@@ -9,6 +9,7 @@ import pytest
 
 from dreaming.api.openapi import document
 from dreaming.notes.records import Scope, SliceKey
+from dreaming.passes.consolidation.reconsolidation import reconsolidate
 from tests.architecture.modules import ROOT
 from tests.functions.http import ANA, IAM, call, jwt
 from tests.functions.sandbox import Sandbox, drain, load_sandbox
@@ -232,3 +233,28 @@ def test_the_caller_is_found_in_the_verified_part_alone(installed: World, api: S
 
 def test_the_committed_description_is_up_to_date() -> None:
     assert (ROOT / "docs" / "openapi.json").read_text("utf-8") == document(), "run `make docs`"
+
+
+def test_status_tells_why_no_run_starts_and_what_to_do(installed: World, api: Sandbox) -> None:
+    installed.ingest(note("n", "The shed is green."))
+    assert call(api, STATUS).body["stopped"] == []
+    installed.environment["DREAMING_ENABLED"] = "false"
+    fill(installed, BIRCH)
+    stopped = call(api, STATUS, authorizer=jwt(org_id="cedar")).body["stopped"]
+    assert [one["reason"] for one in stopped] == ["disabled", "not_enrolled", "no_model_consent"]
+    assert stopped[1] == {
+        "reason": "not_enrolled",
+        "remedy": "an administrator enrols the organization: PUT /brain/settings/enrolled true",
+        "setting": "enrolled",
+    }
+    decay = call(api, STATUS, query={"pass": "decay"}, authorizer=jwt(org_id="cedar")).body["stopped"]
+    assert [one["reason"] for one in decay] == ["disabled", "not_enrolled"]
+
+
+def test_status_tells_how_far_notes_are_read_again(installed: World, api: Sandbox) -> None:
+    installed.ingest(note("a", "The shed is green."), note("b", "The mill is red."), note("c", "The gate is low."))
+    installed.drain()
+    assert call(api, STATUS).body["slices"][0]["rereading"] is None
+    assert reconsolidate(installed.database, KEY, now=installed.now) == 3
+    again = call(api, STATUS).body["slices"][0]["rereading"]
+    assert (again["position"], again["goal"]) == (0, 3)

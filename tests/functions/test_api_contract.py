@@ -75,7 +75,7 @@ CONFIG = {
     # What fits the schema may still mean nothing, such as a cursor that no page ended with.
     "checks": {
         "positive_data_acceptance": {"enabled": False},
-        "negative_data_rejection": {"expected-statuses": [401, 403, 404, 405, 413, 415, 422]},
+        "negative_data_rejection": {"expected-statuses": [400, 401, 403, 404, 405, 413, 415, 422]},
         "ignored_auth": {"enabled": False},  # cannot be asked over WSGI; the test of isolation asks every route
     },
     "phases": {"stateful": {"enabled": False}, "coverage": {"unexpected-methods": ["PATCH", "OPTIONS"]}},

@@ -73,7 +73,7 @@ class NotFound(ApiError):
 
 
 class InvalidRequest(ApiError):
-    """413, 415 or 422: a value cannot be accepted; `fields` says which."""
+    """400, 413, 415 or 422: a value cannot be accepted; `fields` says which."""
 
 
 class TryLater(ApiError):
@@ -85,6 +85,7 @@ _KINDS: Mapping[int, type[ApiError]] = {
     403: NotAllowed,
     404: NotFound,
     409: TryLater,
+    400: InvalidRequest,
     413: InvalidRequest,
     415: InvalidRequest,
     422: InvalidRequest,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -43,9 +43,9 @@ def _read(hint: Any, value: object, place: str) -> object:
 
 
 def _plain(hint: Any, value: object, place: str) -> object:
-    if hint is datetime and isinstance(value, str):
+    if hint in (datetime, date) and isinstance(value, str):
         try:
-            return datetime.fromisoformat(value)
+            return cast("type[date]", hint).fromisoformat(value)
         except ValueError as error:
             raise UnexpectedAnswer(f"{place} is no time") from error
     if hint is float and isinstance(value, int) and not isinstance(value, bool):

@@ -174,6 +174,23 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Resolved:
+    """What was kept of a conflict: left, right, both or merge."""
+
+    left_id: str
+    right_id: str
+    keep: str
+
+
+@dataclass(frozen=True, slots=True)
+class TwoBeliefs:
+    """Two beliefs that were one."""
+
+    belief_id: str
+    other_belief_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """What was said, and by whom, where a conversation fits best."""
 
@@ -242,11 +259,31 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Why a slice waits, and since when."""
+    """Why a slice waits, since when, and what a person does about it."""
 
     reason: str
     detail: str | None = None
     since: datetime | None = None
+    remedy: str = ""
+    setting: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Why no run starts, and what a person does about it."""
+
+    reason: str
+    remedy: str
+    setting: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rereading:
+    """A slice's notes are being read again; those from `position` to `goal` are left."""
+
+    since: datetime
+    position: int
+    goal: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +294,7 @@ class SliceStatus:
     coverage: Coverage
     owner_user_id: str | None = None
     held: Held | None = None
+    rereading: Rereading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +323,7 @@ class Status:
     pass_name: str = field(metadata={"name": "pass"})
     coverage: Coverage
     slices: tuple[SliceStatus, ...]
+    stopped: tuple[Stopped, ...] = ()
     recent_runs: tuple[Run, ...] = ()
     last_run: Run | None = None
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from dreaming.api.idempotency.service import HEADER, once
 from dreaming.api.identity import Identity, IdentityRules, NotAllowed, identify
 from dreaming.api.overview.service import Overview
+from dreaming.api.paging import Listing
 from dreaming.api.service import Reader
 from dreaming.database import Database, Role, Transaction
 from dreaming.errors import InvalidInput, Misconfigured
@@ -72,6 +73,10 @@ class Caller:
     def overview(self) -> Overview:
         """What looks over the caller's slices."""
         return Overview(self.database, self.tenant, self.environment, self.now)
+
+    def listing(self, name: str, **filters: object) -> Listing:
+        """Return a list as the caller asks for it, which its cursors are bound to."""
+        return Listing(name, self.tenant, filters)
 
     def slice_key(self, scope: Scope) -> SliceKey:
         """Return the caller's slice of a scope; a private one is the caller's own.

@@ -68,13 +68,18 @@ def refusal(error: Exception) -> Refusal:
     if isinstance(error, RequestAtWork):
         return _later(HTTPStatus.CONFLICT, str(error), None)
     if isinstance(error, InvalidInput) and not isinstance(error, NotFound):
-        fields = (FieldProblem(field=error.field, problem=f"{error.problem}; {error.remedy}"),)
+        fields = (FieldProblem(field=_NAMES.get(error.field, error.field), problem=f"{error.problem}; {error.remedy}"),)
+        if error.field == "cursor":
+            return Refusal(HTTPStatus.BAD_REQUEST, f"the cursor {error.problem}; {error.remedy}", fields)
         return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "a value cannot be accepted", fields)
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             return Refusal(status, str(error))
     return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
 
+
+_NAMES = {"words": "q", "query": "q", "agent": "agent_id"}
+"""How the API names what the code knows by another name."""
 
 _STATUSES: tuple[tuple[type[Exception], HTTPStatus], ...] = (
     (NotIdentified, HTTPStatus.UNAUTHORIZED),

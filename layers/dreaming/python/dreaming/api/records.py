@@ -15,7 +15,10 @@ from dreaming.passes.records import RunStatus
 
 @dataclass(frozen=True, slots=True)
 class CursorReading:
-    """How far a pass has come in a slice, and why it holds; `running` while a run is under way."""
+    """How far a pass has come in a slice, and why it holds; `running` while a run is under way.
+
+    Once its notes were let wait again, `rewound_at` says when, and `rewound_from` where the cursor had been.
+    """
 
     position: int = 0
     last_occurred_at: datetime | None = None
@@ -26,6 +29,8 @@ class CursorReading:
     held_reason: str | None = None
     held_detail: str | None = None
     held_since: datetime | None = None
+    rewound_at: datetime | None = None
+    rewound_from: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,31 @@ class SliceStatus:
     beliefs: BeliefCounters
     cursor: CursorReading
     runs: tuple[RunReading, ...] = ()
+
+    @property
+    def rereading(self) -> Rereading | None:
+        """How far the slice's notes have been read again, when they are being."""
+        cursor = self.cursor
+        if cursor.rewound_at is None or cursor.position >= cursor.rewound_from:
+            return None
+        return Rereading(cursor.rewound_at, cursor.position, cursor.rewound_from)
+
+
+@dataclass(frozen=True, slots=True)
+class Rereading:
+    """A slice on its way through its notes again: those up to the sequence `goal`, since a moment."""
+
+    since: datetime
+    position: int
+    goal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a pass has come in the visible slices; `stopped`: every reason why no run of it starts."""
+
+    slices: tuple[SliceStatus, ...]
+    stopped: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +207,16 @@ class ConflictReading:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """How a belief's confidence comes about: `min(1, base + step × corroborations)`, then ageing.
+    """How a belief's confidence comes about: `min(most, base + step × corroborations)`, then ageing.
 
+    `corroborations` are further origins that count, and `most` is 1, or 0.5 where only untrusted sources speak.
     `half_life_days` is None for a permanent belief. Ages are in days and never negative.
     """
 
     base: float
     step: float
     corroborations: int
+    most: float
     confidence: float
     confirmed_at: datetime
     half_life_days: float | None

@@ -35,6 +35,8 @@ class Application(APIGatewayHttpResolver):
         http = event["requestContext"]["http"]
         try:
             event = _as_text(event)
+        except _NoJsonError as error:
+            return _plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, str(error)), event)
         except ValueError:
             return _plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is no JSON in UTF-8"), event)
         if len(event["body"].encode("utf-8", "replace")) > MAX_BODY_BYTES:
@@ -64,6 +66,10 @@ class Application(APIGatewayHttpResolver):
         return sorted(found | ({"HEAD"} if "GET" in found else set()) | ({"OPTIONS"} if found else set()))
 
 
+class _NoJsonError(ValueError):
+    """The body says of itself that it is something else than JSON."""
+
+
 def read_json(text: str) -> Any:
     """Read a body; what Python's reader takes beyond JSON, or cannot take, is no JSON either.
 
@@ -81,12 +87,12 @@ def read_json(text: str) -> Any:
 
 
 def _as_text(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event whose body is text; raises `ValueError` when it is none, or says that it is no JSON."""
+    """Return an event whose body is text; raises `ValueError` when it is none, `_NoJsonError` when it says so."""
     body = event.get("body") or ""
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind not in ("", "application/json"):
-        raise ValueError(kind)
+        raise _NoJsonError("the body is not said to be JSON; send Content-Type: application/json")
     if event.get("isBase64Encoded"):
         body = b64decode(body, validate=True).decode("utf-8")
     # As the resolver knows it: in lower case and without its parameters.

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from dreaming.api.records import Arithmetic
 from dreaming.beliefs.records import Belief, Source
-from dreaming.beliefs.rules import CORROBORATION_STEP, Ageing, aged, fold
+from dreaming.beliefs.rules import CORROBORATION_STEP, Ageing, aged, corroborations, fold, most_confidence
 
 _DAY = timedelta(days=1)
 
@@ -25,7 +25,8 @@ def arithmetic(belief: Belief, sources: Iterable[Source], ageing: Ageing, now: d
     return Arithmetic(
         base=base.confidence,
         step=CORROBORATION_STEP,
-        corroborations=folded.origins - 1,
+        corroborations=corroborations(live),
+        most=most_confidence(folded.trust),
         confidence=folded.confidence,
         confirmed_at=folded.confirmed_at,
         half_life_days=None if half_life is None else half_life / _DAY,

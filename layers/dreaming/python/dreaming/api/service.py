@@ -12,29 +12,33 @@ from uuid import UUID
 from dreaming.api import paging, store
 from dreaming.api.beliefs import store as beliefs_store
 from dreaming.api.beliefs.store import BeliefFilter, BeliefPlace, BeliefRow
+from dreaming.api.paging import Page, page_of
 from dreaming.api.records import (
     BeliefPage,
     BeliefReading,
     ConflictReading,
     Explanation,
+    Progress,
     Recount,
     RetiredNote,
     RunPage,
     RunReading,
     SliceStatus,
 )
+from dreaming.api.remedies import forbidden
 from dreaming.api.rules import arithmetic
 from dreaming.api.timelines import store as timelines_store
 from dreaming.api.timelines.store import ReviewRow, SuccessionRow
 from dreaming.beliefs.relationships import store as relationships_store
 from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.service import ageing
-from dreaming.beliefs.store import history
+from dreaming.beliefs.store import histories
 from dreaming.database import Database, Role, Transaction
 from dreaming.errors import InvalidInput, NotFound
 from dreaming.notes import store as notes_store
 from dreaming.notes.records import Note, NoteState, Slice, SliceKey, Tenant
 from dreaming.settings.service import load_settings
+from dreaming.settings.store import read_enrolment
 
 MAX_PAGE = 1_000
 MAX_WORDS = 20
@@ -57,10 +61,17 @@ class Reader:
     def status(self, pass_name: str, *, runs: int = 5) -> list[SliceStatus]:
         """Return where every visible slice stands, with its latest runs."""
         with self._transaction() as tx:
-            return [
-                replace(status, runs=tuple(store.recent_runs(tx, status.slice.slice_id, pass_name, runs)))
-                for status in store.read_slices(tx, pass_name)
-            ]
+            return _statuses(tx, pass_name, runs)
+
+    def progress(self, pass_name: str, *, runs: int = 5) -> Progress:
+        """Return the same, with every reason why switch, enrolment or consent let no run of the pass start."""
+        with self._transaction() as tx:
+            try:
+                settings = load_settings(tx, self.tenant.org_id, self.environment)
+            except InvalidInput:
+                settings = None
+            stopped = forbidden(pass_name, settings, read_enrolment(tx, self.tenant.org_id))
+            return Progress(tuple(_statuses(tx, pass_name, runs)), stopped)
 
     def running(self, pass_name: str) -> list[UUID]:
         """Return the runs under way in the visible slices."""
@@ -75,9 +86,9 @@ class Reader:
     def run_page(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Return runs of every pass in the visible slices, the latest start first."""
         _check_limit(limit)
-        after = None if cursor is None else paging.read_cursor(cursor, [datetime, UUID])
+        after = paging.moment_and_id(cursor)
         with self._transaction() as tx:
-            runs = store.latest_runs(tx, limit + 1, after=cast(tuple[datetime, UUID] | None, after))
+            runs = store.latest_runs(tx, limit + 1, after=after)
         page = runs[:limit]
         more = paging.write_cursor(page[-1].started_at, page[-1].run_id) if len(runs) > limit else None
         return RunPage(tuple(page), more)
@@ -136,44 +147,64 @@ class Reader:
         """
         with self._transaction() as tx:
             found = self._find(tx, belief_id)
-            slice_id, belief = found.slice_id, found.belief
-            sources = beliefs_store.read_sources(tx, slice_id, belief.belief_id)
-            return Explanation(
-                reading=_reading(found),
-                slice=store.visible_slice(tx, slice_id),
+            return self._explained(tx, found.slice_id, [found])[found.belief.belief_id]
+
+    def explain_all(self, key: SliceKey, belief_ids: Sequence[UUID]) -> dict[UUID, Explanation]:
+        """Return why beliefs of one slice are believed, in as many statements as for one; absent ones are left out."""
+        with self._transaction() as tx:
+            found = notes_store.find_slice(tx, key)
+            if found is None or not belief_ids:
+                return {}
+            wanted = sorted(set(belief_ids))
+            rows = beliefs_store.read_beliefs(tx, found.slice_id, wanted, ageing=self._ageing(tx), now=self.now)
+            return self._explained(tx, found.slice_id, list(rows.values()))
+
+    def _explained(self, tx: Transaction, slice_id: int, found: Sequence[BeliefRow]) -> dict[UUID, Explanation]:
+        ids = [row.belief.belief_id for row in found]
+        ageing = self._ageing(tx)
+        slice_ = store.visible_slice(tx, slice_id)
+        sources = beliefs_store.read_sources(tx, slice_id, ids)
+        events = histories(tx, slice_id, ids)
+        conflicts = beliefs_store.conflicts_of(tx, slice_id, ids, limit=_MOST_CONFLICTS)
+        related = relationships_store.read_of_beliefs(
+            tx, slice_id, ids, ageing=ageing, now=self.now, limit=_MOST_CONFLICTS
+        )
+        return {
+            row.belief.belief_id: Explanation(
+                reading=_reading(row),
+                slice=slice_,
                 arithmetic=arithmetic(
-                    belief,
-                    [reading.source for reading in sources if reading.ended_at is None],
-                    self._ageing(tx),
+                    row.belief,
+                    [one.source for one in sources[row.belief.belief_id] if one.ended_at is None],
+                    ageing,
                     self.now,
                 ),
-                sources=tuple(sources),
-                history=tuple(history(tx, slice_id, belief.belief_id)),
-                conflicts=tuple(
-                    beliefs_store.read_conflicts(
-                        tx, found.slice_id, belief_id=found.belief.belief_id, limit=_MOST_CONFLICTS
-                    )
-                ),
-                relationships=tuple(
-                    relationships_store.read_of_belief(
-                        tx, slice_id, belief.belief_id, ageing=self._ageing(tx), now=self.now, limit=_MOST_CONFLICTS
-                    )
-                ),
+                sources=tuple(sources[row.belief.belief_id]),
+                history=tuple(events[row.belief.belief_id]),
+                conflicts=tuple(conflicts[row.belief.belief_id]),
+                relationships=tuple(related[row.belief.belief_id]),
             )
+            for row in found
+        }
 
     def succession(self, slice_id: int, belief_id: UUID) -> list[SuccessionRow]:
         """Return the line of succession that a belief is on, in order of time; none when nothing bears upon it."""
         with self._transaction() as tx:
             return timelines_store.read_succession(tx, slice_id, belief_id)
 
-    def reviews(self, key: SliceKey, *, limit: int, neighbours: bool = False) -> list[ReviewRow]:
+    def reviews(
+        self, key: SliceKey, *, limit: int, neighbours: bool = False, cursor: str | None = None
+    ) -> Page[ReviewRow]:
         """Return the pairs of a slice's beliefs that need a person, the undecidable before the open."""
         _check_limit(limit)
+        after = None if cursor is None else paging.read_cursor(cursor, [int, datetime, UUID, UUID])
+        place = cast(tuple[int, datetime, UUID, UUID] | None, after)
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
-            return (
-                [] if found is None else timelines_store.read_reviews(tx, found.slice_id, limit, neighbours=neighbours)
-            )
+            if found is None:
+                return Page(())
+            rows = timelines_store.read_reviews(tx, found.slice_id, limit + 1, neighbours=neighbours, after=place)
+        return page_of(rows, limit, lambda row: row.place)
 
     def corroborated(self, key: SliceKey, *, limit: int) -> list[BeliefReading]:
         """Return the live beliefs of a slice that the most origins support, at least two."""
@@ -200,34 +231,38 @@ class Reader:
             found = notes_store.find_slice(tx, key)
             return [] if found is None else beliefs_store.read_conflicts(tx, found.slice_id, limit=limit)
 
-    def retired(self, key: SliceKey, *, limit: int) -> list[RetiredNote]:
+    def retired(self, key: SliceKey, *, limit: int, cursor: str | None = None) -> Page[RetiredNote]:
         """Return a slice's retired notes, the latest first."""
         _check_limit(limit)
+        place = paging.moment_and_id(cursor)
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
-            return [] if found is None else store.list_retired(tx, found.slice_id, limit)
+            if found is None:
+                return Page(())
+            rows = store.list_retired(tx, found.slice_id, limit + 1, after=place)
+        return page_of(rows, limit, lambda note: (note.retired_at, note.note_id))
 
     def _find(self, tx: Transaction, belief_id: str) -> BeliefRow:
         part = belief_id.strip().lower().replace("-", "").removeprefix("…")
         if len(part) < _SHORTEST_ID or not set(part) <= set("0123456789abcdef"):
             raise InvalidInput(
-                "BELIEF_ID",
+                "belief_id",
                 f"is {belief_id[:60]!r}",
-                f"use at least {_SHORTEST_ID} characters of an id as `dream beliefs` shows it",
+                f"use at least {_SHORTEST_ID} characters of an id as the list of beliefs shows it",
             )
         ids = beliefs_store.find_belief_ids(tx, part, _SHOWN_CANDIDATES + 1)
         if not ids:
-            raise NotFound("BELIEF_ID", f"no belief has the id {belief_id[:60]!r}", "see `dream beliefs`")
+            raise NotFound("belief_id", f"no belief has the id {belief_id[:60]!r}", "list the beliefs")
         if len(ids) > 1:
             shown = ", ".join(str(one) for one in ids[:_SHOWN_CANDIDATES])
             raise InvalidInput(
-                "BELIEF_ID",
+                "belief_id",
                 f"{belief_id[:60]!r} is the beginning or end of several ids ({shown}{' …' * (len(ids) > 5)})",
                 "use more characters",
             )
         found = beliefs_store.find_belief(tx, ids[0], ageing=self._ageing(tx), now=self.now)
         if found is None:
-            raise NotFound("BELIEF_ID", "the belief was deleted meanwhile", "see `dream beliefs`")
+            raise NotFound("belief_id", "the belief was deleted meanwhile", "list the beliefs")
         return found
 
     def _ageing(self, tx: Transaction) -> Ageing:
@@ -265,6 +300,13 @@ def _recount(database: Database, slice_: Slice) -> Recount:
     pairs.append(("beliefs archived", kept.archived, counted.archived))
     pairs += [(name.replace("_", " "), kept_ageing[name], number) for name, number in counted_ageing.items()]
     return Recount(slice_, tuple(pair for pair in pairs if pair[1] != pair[2]), quotes, wrong_quotes)
+
+
+def _statuses(tx: Transaction, pass_name: str, runs: int) -> list[SliceStatus]:
+    return [
+        replace(status, runs=tuple(store.recent_runs(tx, status.slice.slice_id, pass_name, runs)))
+        for status in store.read_slices(tx, pass_name)
+    ]
 
 
 def _reading(row: BeliefRow) -> BeliefReading:

@@ -43,7 +43,7 @@ def read_slices(tx: Transaction, pass_name: str) -> list[SliceStatus]:
                n.notes_empty as empty, n.notes_retired as retired, n.notes_withdrawn as withdrawn,
                {_KIND_COUNTERS}, n.beliefs_archived,
                c.position, c.last_occurred_at, c.last_note_id, c.generation, c.run_id is not null as running,
-               c.progressed_at, c.held_reason, c.held_detail, c.held_since
+               c.progressed_at, c.held_reason, c.held_detail, c.held_since, c.rewound_at, c.rewound_from
         from slices s
         left join slice_counters n using (slice_id)
         left join dream_cursor c on c.slice_id = s.slice_id and c.pass = %s
@@ -147,16 +147,21 @@ def running_runs(tx: Transaction, pass_name: str) -> list[UUID]:
     return [row[0] for row in tx.execute(query, (pass_name,)).fetchall()]
 
 
-def list_retired(tx: Transaction, slice_id: int, limit: int) -> list[RetiredNote]:
-    """Return the retired notes of a slice, the latest first."""
+def list_retired(
+    tx: Transaction, slice_id: int, limit: int, *, after: tuple[datetime, UUID] | None = None
+) -> list[RetiredNote]:
+    """Return the retired notes of a slice, the latest first, those `after` a place."""
+    retired_at, note_id = after or (None, None)
     rows = tx.execute(
         """
         select n.note_id, n.source, n.external_id, n.occurred_at, r.version, r.reason, r.attempts, r.run_id,
                r.retired_at
         from retired_notes r join notes n using (note_id)
-        where r.slice_id = %s order by r.retired_at desc, r.sequence limit %s
+        where r.slice_id = %(slice)s
+          and (%(at)s::timestamptz is null or (r.retired_at, r.note_id) < (%(at)s, %(note)s::uuid))
+        order by r.retired_at desc, r.note_id desc limit %(limit)s
         """,
-        (slice_id, limit),
+        {"slice": slice_id, "at": retired_at, "note": note_id, "limit": limit},
     ).fetchall()
     return [RetiredNote(*row) for row in rows]
 

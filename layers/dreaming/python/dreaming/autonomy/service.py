@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -93,14 +94,17 @@ def log_actions(
     """
     if len(actions) > MAX_ACTIONS:
         raise InvalidInput("actions", f"are {len(actions)}", f"log at most {MAX_ACTIONS} at once")
-    checked = [_timely(action, now) for action in actions]
+    checked = []
+    for number, action in enumerate(actions):
+        with _of(number):
+            checked.append(_timely(action, now))
     if not checked:
         return LogCounts()
     with database.transaction(Tenant(org_id)) as tx:
         slice_ = create_slice(tx, SliceKey(org_id))
         store.lock_agents(tx, org_id, [action.agent_id for action in checked], now=now)
         counts = LogCounts()
-        for distinct in _rounds(checked):
+        for distinct in _rounds(list(enumerate(checked))):
             counts = _log_distinct(tx, org_id, distinct, counts, now=now, new_id=new_id)
         if counts.logged or counts.changed:
             make_due(tx, slice_.slice_id, PASS_NAME, now)
@@ -121,7 +125,7 @@ def record_outcome(
         slice_ = create_slice(tx, SliceKey(org_id))
         # Not locked before it is known to exist: a mistyped name must not become an agent.
         if name not in store.find_actions(tx, org_id, [name]):
-            remedy = "log the action first, or see: dream autonomy log"
+            remedy = "log the action first, or list those that are logged"
             raise InvalidInput("external_id", f"{name[0]} has no action {name[1][:60]!r}", remedy)
         store.lock_agents(tx, org_id, [name[0]], now=now)
         stored = store.find_actions(tx, org_id, [name])[name]
@@ -204,18 +208,27 @@ def may_act(database: Database, org_id: str, agent_id: str, risk: Risk, *, role:
 
 
 def read_standings(
-    database: Database, org_id: str, settings: Settings, *, agent_id: str | None = None, now: datetime
+    database: Database,
+    org_id: str,
+    settings: Settings,
+    *,
+    agent_id: str | None = None,
+    now: datetime,
+    after: str | None = None,
+    limit: int | None = None,
 ) -> list[Standing]:
-    """Return how each of the organization's agents stands, or the one that is named.
+    """Return how each of the organization's agents stands, by id, or the one that is named.
+
+    Up to `limit` of them, and those that follow the agent `after`.
 
     Raises:
         InvalidInput: there is no agent of that name.
     """
     agent_id = None if agent_id is None else _named("agent", agent_id, _MAX_AGENT_LENGTH)
     with database.transaction(Tenant(org_id)) as tx:
-        agents = store.read_agents(tx, org_id, None if agent_id is None else [agent_id])
+        agents = store.read_agents(tx, org_id, None if agent_id is None else [agent_id], after=after, limit=limit)
         if agent_id is not None and not agents:
-            raise NotFound("agent", f"{agent_id[:60]!r} has no record", "see those that have: dream autonomy")
+            raise NotFound("agent", f"{agent_id[:60]!r} has no record", "list those that have one")
         ids = [agent.agent_id for agent in agents]
         evidence = store.read_evidence(tx, org_id, ids)
         counts = store.count_outcomes(tx, org_id, ids)
@@ -234,28 +247,39 @@ def read_standings(
 
 
 def read_log(
-    database: Database, org_id: str, *, agent_id: str | None = None, scoring: Scoring | None = None, limit: int = 50
+    database: Database,
+    org_id: str,
+    *,
+    agent_id: str | None = None,
+    scoring: Scoring | None = None,
+    limit: int = 50,
+    after: tuple[datetime, UUID] | None = None,
 ) -> list[Action]:
-    """Return logged actions, the latest first."""
+    """Return logged actions, the latest first; `after` an action, given by when it was taken and its id."""
     agent_id = None if agent_id is None else _named("agent", agent_id, _MAX_AGENT_LENGTH)
     with database.transaction(Tenant(org_id)) as tx:
-        return store.read_actions(tx, org_id, agent_id=agent_id, scoring=scoring, limit=_page(limit))
+        return store.read_actions(tx, org_id, agent_id=agent_id, scoring=scoring, limit=_page(limit), after=after)
 
 
 def read_dead_letters(
-    database: Database, org_id: str, *, agent_id: str | None = None, limit: int = 50
+    database: Database,
+    org_id: str,
+    *,
+    agent_id: str | None = None,
+    limit: int = 50,
+    after: tuple[datetime, UUID] | None = None,
 ) -> list[DeadLetter]:
-    """Return the actions that the judge could not score, the latest given up first."""
+    """Return the actions that the judge could not score, the latest given up first; `after` one, by time and id."""
     agent_id = None if agent_id is None else _named("agent", agent_id, _MAX_AGENT_LENGTH)
     with database.transaction(Tenant(org_id)) as tx:
-        return store.read_dead_letters(tx, org_id, agent_id=agent_id, limit=_page(limit))
+        return store.read_dead_letters(tx, org_id, agent_id=agent_id, limit=_page(limit), after=after)
 
 
 def retry_dead_letters(database: Database, org_id: str, action_ids: Sequence[UUID] | None, *, now: datetime) -> int:
     """Let dead-lettered actions, or all of them, be judged again; return how many were."""
     with database.transaction(Tenant(org_id)) as tx:
         slice_ = create_slice(tx, SliceKey(org_id))
-        dead = store.read_dead_letters(tx, org_id, agent_id=None, limit=_MAX_PAGE)
+        dead = store.read_dead_letters(tx, org_id, agent_id=None, limit=None)
         chosen = [one.action for one in dead if action_ids is None or one.action.action_id in set(action_ids)]
         store.lock_agents(tx, org_id, [action.agent_id for action in chosen], now=now)
         count = store.retry_dead_letters(tx, org_id, [action.action_id for action in chosen], now=now)
@@ -265,20 +289,21 @@ def retry_dead_letters(database: Database, org_id: str, action_ids: Sequence[UUI
 
 
 def _log_distinct(
-    tx: Transaction, org_id: str, actions: Sequence[IncomingAction], counts: LogCounts, *, now: datetime, new_id: NewId
+    tx: Transaction, org_id: str, actions: Sequence[Numbered], counts: LogCounts, *, now: datetime, new_id: NewId
 ) -> LogCounts:
     """Log actions of which no two have one name, and add to the counts."""
-    known = store.find_actions(tx, org_id, [(action.agent_id, action.external_id) for action in actions])
+    known = store.find_actions(tx, org_id, [(action.agent_id, action.external_id) for _, action in actions])
     new: list[tuple[UUID, IncomingAction]] = []
     changed: list[store.NewOutcome] = []
-    for action in actions:
+    for number, action in actions:
         stored = known.get((action.agent_id, action.external_id))
         if stored is None:
             new.append((new_id(), action))
             continue
-        _require_same(stored, action)
-        if action.outcome_at is not None and _is_news(stored, action.outcome, action.outcome_at):
-            changed.append(store.NewOutcome(stored.action_id, action.outcome, action.outcome_at))
+        with _of(number):
+            _require_same(stored, action)
+            if action.outcome_at is not None and _is_news(stored, action.outcome, action.outcome_at):
+                changed.append(store.NewOutcome(stored.action_id, action.outcome, action.outcome_at))
     if new:
         store.insert_actions(tx, org_id, new, now=now)
     if changed:
@@ -290,16 +315,29 @@ def _log_distinct(
     )
 
 
-def _rounds(actions: Sequence[IncomingAction]) -> Iterator[list[IncomingAction]]:
+Numbered = tuple[int, IncomingAction]
+"""An action and its place among those that were sent."""
+
+
+@contextmanager
+def _of(number: int) -> Iterator[None]:
+    """Let what is wrong with an action name the action by its place."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"actions.{number}.{error.field}", error.problem, error.remedy) from error
+
+
+def _rounds(actions: Sequence[Numbered]) -> Iterator[list[Numbered]]:
     """Yield the actions in groups of which no two members have one name, those of one name in order."""
-    rounds: list[list[IncomingAction]] = []
+    rounds: list[list[Numbered]] = []
     seen: dict[tuple[str, str], int] = {}
-    for action in actions:
+    for number, action in actions:
         name = (action.agent_id, action.external_id)
         place = seen[name] = seen.get(name, -1) + 1
         if place == len(rounds):
             rounds.append([])
-        rounds[place].append(action)
+        rounds[place].append((number, action))
     yield from rounds
 
 

@@ -73,13 +73,21 @@ def lock_agents(tx: Transaction, org_id: str, agent_ids: Iterable[str], *, now: 
     return {agent.agent_id: agent for agent in rows}
 
 
-def read_agents(tx: Transaction, org_id: str, agent_ids: Sequence[str] | None = None) -> list[Agent]:
-    """Return the organization's agents by id, all of them or those named."""
+def read_agents(
+    tx: Transaction,
+    org_id: str,
+    agent_ids: Sequence[str] | None = None,
+    *,
+    after: str | None = None,
+    limit: int | None = None,
+) -> list[Agent]:
+    """Return the organization's agents by id, all of them or those named; up to `limit`, those `after` an id."""
     with tx.cursor(row_factory=class_row(Agent)) as cursor:
         return cursor.execute(
             f"select {_AGENT} from autonomy_agents where org_id = %(org)s "
-            "and (%(ids)s::text[] is null or agent_id = any(%(ids)s)) order by agent_id",
-            {"org": org_id, "ids": None if agent_ids is None else list(agent_ids)},
+            "and (%(ids)s::text[] is null or agent_id = any(%(ids)s)) "
+            "and (%(after)s::text is null or agent_id > %(after)s) order by agent_id limit %(limit)s",
+            {"org": org_id, "ids": None if agent_ids is None else list(agent_ids), "after": after, "limit": limit},
         ).fetchall()
 
 
@@ -273,18 +281,36 @@ def read_changes(tx: Transaction, org_id: str, agent_id: str, *, limit: int | No
 
 
 def read_actions(
-    tx: Transaction, org_id: str, *, agent_id: str | None, scoring: Scoring | None, limit: int
+    tx: Transaction,
+    org_id: str,
+    *,
+    agent_id: str | None,
+    scoring: Scoring | None,
+    limit: int,
+    after: tuple[datetime, UUID] | None = None,
 ) -> list[Action]:
-    """Return logged actions, the latest first, of one agent or all, in one state of scoring or any."""
+    """Return logged actions, the latest first, of one agent or all, in one state of scoring or any.
+
+    `after`: those that follow an action, given by when it was taken and its id.
+    """
+    acted_at, action_id = after or (None, None)
     with tx.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
             f"""
             select {ACTION_COLUMNS} from autonomy_actions a
             where a.org_id = %(org)s and (%(agent)s::text is null or a.agent_id = %(agent)s)
               and (%(scoring)s::text is null or a.scoring = %(scoring)s)
+              and (%(at)s::timestamptz is null or (a.acted_at, a.action_id) < (%(at)s, %(id)s::uuid))
             order by a.acted_at desc, a.action_id desc limit %(limit)s
             """,
-            {"org": org_id, "agent": agent_id, "scoring": scoring.value if scoring else None, "limit": limit},
+            {
+                "org": org_id,
+                "agent": agent_id,
+                "scoring": scoring.value if scoring else None,
+                "limit": limit,
+                "at": acted_at,
+                "id": action_id,
+            },
         ).fetchall()
     return [action_from_row(row) for row in rows]
 
@@ -301,8 +327,14 @@ def count_outcomes(tx: Transaction, org_id: str, agent_ids: Sequence[str]) -> li
     return [(row[0], Outcome(row[1]), Scoring(row[2]), row[3]) for row in rows]
 
 
-def read_dead_letters(tx: Transaction, org_id: str, *, agent_id: str | None, limit: int) -> list[DeadLetter]:
-    """Return the actions that the judge could not score, the latest given up first."""
+def read_dead_letters(
+    tx: Transaction, org_id: str, *, agent_id: str | None, limit: int | None, after: tuple[datetime, UUID] | None = None
+) -> list[DeadLetter]:
+    """Return the actions that the judge could not score, the latest given up first.
+
+    `after`: those that follow an action, given by when it was given up and its id.
+    """
+    dead_at, action_id = after or (None, None)
     with tx.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
             f"""
@@ -310,9 +342,10 @@ def read_dead_letters(tx: Transaction, org_id: str, *, agent_id: str | None, lim
                 d.dead_at
             from autonomy_dead_letters d join autonomy_actions a using (action_id)
             where d.org_id = %(org)s and a.org_id = %(org)s and (%(agent)s::text is null or a.agent_id = %(agent)s)
+              and (%(at)s::timestamptz is null or (d.dead_at, a.action_id) < (%(at)s, %(id)s::uuid))
             order by d.dead_at desc, a.action_id desc limit %(limit)s
             """,
-            {"org": org_id, "agent": agent_id, "limit": limit},
+            {"org": org_id, "agent": agent_id, "limit": limit, "at": dead_at, "id": action_id},
         ).fetchall()
     return [
         DeadLetter(action_from_row(row), row["reason"], row["dead_attempts"], row["dead_since"], row["dead_at"])

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dreaming.errors import InvalidInput
+from dreaming.errors import InvalidInput, Misconfigured
 
 ENVIRONMENT_FILE = "environment"
 
@@ -21,9 +21,35 @@ def home_folder(environment: Mapping[str, str]) -> Path:
 
 
 def make_home(home: Path) -> None:
-    """Make the home folder where it is missing; it holds private text, so it is its owner's alone."""
-    home.parent.mkdir(parents=True, exist_ok=True)
-    home.mkdir(mode=0o700, exist_ok=True)
+    """Make the home folder where it is missing; it holds private text, so it is its owner's alone.
+
+    So is each folder above it that is missing, as the XDG rules ask of data folders.
+
+    Raises:
+        Misconfigured: it cannot be made.
+    """
+    missing = [folder for folder in (home, *home.parents) if not folder.exists()]
+    try:
+        for folder in reversed(missing):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        home.mkdir(mode=0o700, exist_ok=True)  # what stands there and is no folder is refused
+    except OSError as error:
+        raise Misconfigured(
+            f"the home folder {home} cannot be made: {error.strerror}; name another with --home"
+        ) from error
+
+
+def private_file(path: Path) -> Path:
+    """Make a file where it is missing, for its owner alone, and return it; one that others may read is closed to them.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    found = path.stat()
+    if found.st_mode & 0o077 and found.st_uid == os.getuid():
+        path.chmod(0o600)
+    return path
 
 
 def deployment_environment(home: Path, environment: Mapping[str, str]) -> dict[str, str]:

@@ -150,7 +150,12 @@ def _status(told: Status) -> str:
     notes = told.coverage
     read = f"{notes.consolidated} consolidated, {notes.waiting} waiting, {notes.retired} retired, {notes.empty} empty"
     lines = [f"{notes.total} notes: {read}"]
-    lines += [f"{one.scope} is held: {one.held.reason.replace('_', ' ')}" for one in told.slices if one.held]
+    lines += [f"no run starts: {one.reason.replace('_', ' ')} ({one.remedy})" for one in told.stopped]
+    for one in told.slices:
+        if one.held:
+            lines.append(f"{one.scope} is held: {one.held.reason.replace('_', ' ')} ({one.held.remedy})")
+        if one.rereading:
+            lines.append(f"{one.scope} is read again: at {one.rereading.position} of {one.rereading.goal}")
     if told.last_run is not None:
         lines.append(f"last run: {told.last_run.status}, {told.last_run.started_at:%Y-%m-%d %H:%M}")
     return "\n".join(lines)

@@ -21,9 +21,11 @@ from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 
 from dreaming.api.door import identity_rules
+from dreaming.api.problems import CONTENT_TYPE, Refusal
+from dreaming.api.requests import SEALED
 from dreaming.errors import InvalidInput
 from dreaming.local.functions import Function
-from dreaming.local.home import make_home
+from dreaming.local.home import make_home, private_file
 from dreaming.notes.records import Tenant
 
 ADDRESS = "127.0.0.1"
@@ -35,6 +37,7 @@ TIMEOUT_SECONDS = 29.0
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """What Lambda takes of a request."""
 
+_LONGEST_LENGTH = 20
 _OPEN_PATHS = frozenset({"/health", "/brain/dashboard"})
 _TOKEN_FILE = "api-token"
 _URL_FILE = "api-url"
@@ -57,7 +60,7 @@ def api_token(home: Path) -> str:
 @contextmanager
 def announced(home: Path, url: str) -> Iterator[None]:
     """Let clients on this machine find the API's address in the home folder for as long as it is served."""
-    path = home / _URL_FILE
+    path = private_file(home / _URL_FILE)
     path.write_text(url, "ascii")
     try:
         yield
@@ -130,12 +133,15 @@ class _Gateway:
 
     def is_verified(self, headers: Mapping[str, str]) -> bool:
         """Tell whether the request carries the token."""
-        given = headers.get("authorization", "")
-        return hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {self._token}".encode())
+        scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(
+            token.strip().encode("utf-8", "replace"), self._token.encode()
+        )
 
-    def answer(self, method: str, target: str, headers: dict[str, str], body: str, *, verified: bool) -> dict[str, Any]:
+    def answer(
+        self, method: str, target: str, headers: dict[str, str], body: str, *, request_id: str, verified: bool
+    ) -> dict[str, Any]:
         """Invoke the function with a request."""
-        request_id = uuid4().hex
         event = _event(method, target, headers, body, request_id)
         if verified:
             event["requestContext"]["authorizer"] = self._authorizer
@@ -153,20 +159,23 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def _serve(self) -> None:
+        self._request_id = uuid4().hex
         headers = {name.lower(): value for name, value in self.headers.items()}
         if unreadable := _unreadable(headers):
             # Where this body ends is not looked for, so what follows it is no request.
             self.close_connection = True
-            return self._refuse(unreadable)
+            return self._refuse(*unreadable)
         content = self.rfile.read(int(headers.get("content-length", "0")))
         verified = self.gateway.is_verified(headers)
         if refused := _refused(self.path, headers, verified=verified):
-            return self._refuse(refused)
+            return self._refuse(*refused)
         try:
             body = content.decode("utf-8")
         except UnicodeDecodeError:
-            return self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-        answer = self.gateway.answer(self.command, self.path, headers, body, verified=verified)
+            return self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is no UTF-8")
+        answer = self.gateway.answer(
+            self.command, self.path, headers, body, request_id=self._request_id, verified=verified
+        )
         return self._send(answer["statusCode"], dict(answer.get("headers") or {}), str(answer.get("body") or ""))
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _serve  # noqa: N815 - the base class's
@@ -174,9 +183,17 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Say nothing: paths may name people."""
 
-    def _refuse(self, status: HTTPStatus) -> None:
-        body = f'{{"type":"about:blank","title":"{status.phrase}","status":{status.value},"fields":[]}}'
-        self._send(status.value, {"Content-Type": "application/problem+json"}, body)
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse what is no request, as everything else is refused."""
+        self.close_connection = True
+        self.request_version = self.protocol_version
+        self._request_id = uuid4().hex
+        self._refuse(HTTPStatus(code), message or HTTPStatus(code).phrase)
+
+    def _refuse(self, status: HTTPStatus, detail: str) -> None:
+        challenge = {"WWW-Authenticate": 'Bearer realm="dreaming"'} if status is HTTPStatus.UNAUTHORIZED else {}
+        headers = {"Content-Type": CONTENT_TYPE, **SEALED, **challenge}
+        self._send(status.value, headers, Refusal(status, detail).body(self._request_id))
 
     def _send(self, status: int, headers: Mapping[str, str], body: str) -> None:
         encoded = body.encode("utf-8")
@@ -189,25 +206,32 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(encoded)
 
 
-def _unreadable(headers: Mapping[str, str]) -> HTTPStatus | None:
+_Refused = tuple[HTTPStatus, str]
+
+
+def _unreadable(headers: Mapping[str, str]) -> _Refused | None:
     """Return why a request's body is not read, if it is not."""
     length = headers.get("content-length", "0")
     if "transfer-encoding" in headers or not (length.isascii() and length.isdigit()):
-        return HTTPStatus.LENGTH_REQUIRED
-    return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if int(length) > MAX_BODY_BYTES else None
+        return HTTPStatus.LENGTH_REQUIRED, "send the body whole, with its Content-Length"
+    if len(length) > _LONGEST_LENGTH or int(length) > MAX_BODY_BYTES:
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {MAX_BODY_BYTES:,} bytes"
+    return None
 
 
-def _refused(target: str, headers: Mapping[str, str], *, verified: bool) -> HTTPStatus | None:
+def _refused(target: str, headers: Mapping[str, str], *, verified: bool) -> _Refused | None:
     """Return why a request does not reach the function, if it does not."""
     try:
         path = urlsplit(target).path
         host = urlsplit(f"//{headers.get('host', '')}").hostname
     except ValueError:
-        return HTTPStatus.BAD_REQUEST
+        return HTTPStatus.BAD_REQUEST, "the address or the host is none"
     # A page of another site whose name was pointed here must not read anything.
     if host not in {ADDRESS, "localhost"}:
-        return HTTPStatus.MISDIRECTED_REQUEST
-    return None if verified or path in _OPEN_PATHS else HTTPStatus.UNAUTHORIZED
+        return HTTPStatus.MISDIRECTED_REQUEST, f"ask at {ADDRESS} or localhost"
+    if verified or path in _OPEN_PATHS:
+        return None
+    return HTTPStatus.UNAUTHORIZED, f"send Authorization: Bearer and the token in the home folder's {_TOKEN_FILE}"
 
 
 def _event(method: str, target: str, headers: Mapping[str, str], body: str, request_id: str) -> dict[str, Any]:

@@ -15,6 +15,14 @@ class ChangedBy(StrEnum):
     ORGANIZATION = "organization"
 
 
+class AuditKind(StrEnum):
+    """What a recorded change was about: settings and consents, beliefs that a person acted on, or erasure."""
+
+    SETTINGS = "settings"
+    BELIEFS = "beliefs"
+    ERASURE = "erasure"
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting. `minimum` and `maximum` are inclusive; `reader` is the module that acts on it."""

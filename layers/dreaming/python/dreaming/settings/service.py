@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from dreaming.database import Transaction
 from dreaming.errors import InvalidInput
 from dreaming.settings import store
+from dreaming.settings.records import AuditKind
 from dreaming.settings.resolution import (
     Settings,
     Value,
@@ -143,11 +144,13 @@ def change_from_text(tx: Transaction, org_id: str, name: str, text: str, *, acto
     return change_setting(tx, org_id, name, parse_value(find_setting(name), text), actor=actor, now=now)
 
 
-def list_audit(tx: Transaction, org_id: str, *, limit: int = 100, before: int | None = None) -> list[store.AuditEntry]:
+def list_audit(
+    tx: Transaction, org_id: str, *, limit: int = 100, before: int | None = None, kind: AuditKind | None = None
+) -> list[store.AuditEntry]:
     """Return the organization's changes, the newest first; `before` is the last page's lowest audit id."""
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidInput("limit", f"is {limit}", f"use 1 to {MAX_PAGE}")
-    return store.read_audit(tx, org_id, limit=limit, before=before)
+    return store.read_audit(tx, org_id, limit=limit, before=before, kind=kind)
 
 
 def _recorded(tx: Transaction, org_id: str, action: str, change: Change, *, actor: str, now: datetime) -> Change:

@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 from pydantic import JsonValue
 
 from dreaming.database import Transaction
+from dreaming.settings.records import AuditKind
 
 _ENROLMENT = "select enrolled, model_consent, embedding_consent, embedding_excluded_sources from enrolment"
 _AUDIT = "select audit_id, happened_at, actor, action, subject, old_value, new_value from audit"
@@ -113,13 +114,21 @@ def write_audit(
     )
 
 
-def read_audit(tx: Transaction, org_id: str, *, limit: int, before: int | None = None) -> list[AuditEntry]:
-    """Return up to `limit` changes, the newest first, from below the audit id `before`."""
+_KIND = """
+    case when starts_with(action, 'setting_') or starts_with(action, 'enrolment_') then 'settings'
+         when starts_with(action, 'belief_') then 'beliefs' else 'erasure' end
+"""
+
+
+def read_audit(
+    tx: Transaction, org_id: str, *, limit: int, before: int | None = None, kind: AuditKind | None = None
+) -> list[AuditEntry]:
+    """Return up to `limit` changes, the newest first, from below the audit id `before`, of one kind or of all."""
     with tx.cursor(row_factory=class_row(AuditEntry)) as cursor:
         return cursor.execute(
             f"{_AUDIT} where org_id = %(org_id)s and (%(before)s::bigint is null or audit_id < %(before)s)"
-            " order by audit_id desc limit %(limit)s",
-            {"org_id": org_id, "before": before, "limit": limit},
+            f" and (%(kind)s::text is null or {_KIND} = %(kind)s) order by audit_id desc limit %(limit)s",
+            {"org_id": org_id, "before": before, "limit": limit, "kind": kind},
         ).fetchall()
 
 

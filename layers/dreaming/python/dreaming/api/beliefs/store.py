@@ -256,11 +256,11 @@ def most_corroborated(tx: Transaction, slice_id: int, *, ageing: Ageing, now: da
         return [_belief_row(row) for row in cursor.execute(query, parameters)]
 
 
-def read_sources(tx: Transaction, slice_id: int, belief_id: UUID) -> list[SourceReading]:
-    """Return all sources of a belief, the ended ones too, the earliest first, each with its quote in context."""
+def read_sources(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[UUID, list[SourceReading]]:
+    """Return all sources of each belief, the ended ones too, the earliest first, each with its quote in context."""
     query = f"""
-        select {_SOURCE_COLUMNS}, s.model, s.prompt_version, s.run_id, s.created_at, s.ended_at, s.ended_reason,
-               n.source as note_source, n.external_id, n.version as current_version, n.state, v.author,
+        select s.belief_id, {_SOURCE_COLUMNS}, s.model, s.prompt_version, s.run_id, s.created_at, s.ended_at,
+               s.ended_reason, n.source as note_source, n.external_id, n.version as current_version, n.state, v.author,
                c.external_id as conversation_id,
                v.occurred_offset,
                substr(v.text, greatest(s.quote_start - %(context)s, 0) + 1, least(s.quote_start, %(context)s))
@@ -280,31 +280,50 @@ def read_sources(tx: Transaction, slice_id: int, belief_id: UUID) -> list[Source
             select text, author, occurred_offset from note_versions
             where note_id = s.note_id and version = s.note_version
         ) v on true
-        where s.slice_id = %(slice)s and s.belief_id = %(belief)s
+        where s.slice_id = %(slice)s and s.belief_id = any(%(beliefs)s)
         order by s.occurred_at, s.sequence, s.source_id
     """
-    parameters = {"context": _READ_CHARACTERS, "slice": slice_id, "belief": belief_id}
+    parameters = {"context": _READ_CHARACTERS, "slice": slice_id, "beliefs": list(belief_ids)}
     with tx.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(query, parameters).fetchall()
     runs = {run.run_id: run for run in runs_by_id(tx, [row["run_id"] for row in rows if row["run_id"]])}
-    return [_source(row, runs) for row in rows]
+    found: dict[UUID, list[SourceReading]] = {one: [] for one in belief_ids}
+    for row in rows:
+        found[row["belief_id"]].append(_source(row, runs))
+    return found
 
 
-def read_conflicts(
-    tx: Transaction, slice_id: int, *, belief_id: UUID | None = None, limit: int
-) -> list[ConflictReading]:
-    """Return the pairs left for adjudication, of the slice or of one belief, the newest first."""
-    query = """
-        select l.belief_id, l.statement, r.belief_id, r.statement, c.reason, c.evidence, c.found_at
-        from conflict_candidates c
-        join beliefs l on l.belief_id = c.left_belief_id
-        join beliefs r on r.belief_id = c.right_belief_id
-        where c.slice_id = %(slice)s
-          and (%(belief)s::uuid is null or %(belief)s in (c.left_belief_id, c.right_belief_id))
-        order by c.found_at desc, c.left_belief_id, c.right_belief_id limit %(limit)s
+_CANDIDATES = """
+    select l.belief_id, l.statement, r.belief_id, r.statement, c.reason, c.evidence, c.found_at
+    from conflict_candidates c
+    join beliefs l on l.belief_id = c.left_belief_id
+    join beliefs r on r.belief_id = c.right_belief_id
+    where c.slice_id = %(slice)s and {}
+    order by c.found_at desc, c.left_belief_id, c.right_belief_id limit %(limit)s
+"""
+
+
+def read_conflicts(tx: Transaction, slice_id: int, *, limit: int) -> list[ConflictReading]:
+    """Return the pairs of a slice that are left for adjudication, the newest first."""
+    rows = tx.execute(_CANDIDATES.format("true"), {"slice": slice_id, "limit": limit}).fetchall()
+    return [_conflict(row) for row in rows]
+
+
+def conflicts_of(
+    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], *, limit: int
+) -> dict[UUID, list[ConflictReading]]:
+    """Return up to `limit` pairs left for adjudication of each belief, the newest first, itself on the left."""
+    of_one = _CANDIDATES.format("given.belief_id in (c.left_belief_id, c.right_belief_id)")
+    query = f"""
+        select given.belief_id, listed.* from unnest(%(beliefs)s::uuid[]) as given (belief_id)
+        cross join lateral ({of_one}) as listed (left_id, left_statement, right_id, right_statement, reason, evidence,
+                                                 found_at)
+        order by listed.found_at desc, listed.left_id, listed.right_id
     """
-    rows = tx.execute(query, {"slice": slice_id, "belief": belief_id, "limit": limit}).fetchall()
-    return [_conflict(row, belief_id) for row in rows]
+    found: dict[UUID, list[ConflictReading]] = {one: [] for one in belief_ids}
+    for row in tx.execute(query, {"slice": slice_id, "beliefs": list(belief_ids), "limit": limit}):
+        found[row[0]].append(_conflict(row[1:], row[0]))
+    return found
 
 
 def ageing_parameters(ageing: Ageing, now: datetime) -> dict[str, Any]:
@@ -363,7 +382,7 @@ def _source(row: dict[str, Any], runs: Mapping[UUID, RunReading]) -> SourceReadi
     )
 
 
-def _conflict(row: Sequence[Any], belief_id: UUID | None) -> ConflictReading:
+def _conflict(row: Sequence[Any], belief_id: UUID | None = None) -> ConflictReading:
     left, right = (row[0], row[1]), (row[2], row[3])
     if belief_id == right[0]:
         left, right = right, left

@@ -2,6 +2,7 @@
 
 const PROBLEM_WORDS = {
   0: "No answer",
+  400: "The list has changed",
   401: "You are signed out",
   403: "You may not do this",
   404: "It is not there",
@@ -118,7 +119,7 @@ function pages(asks, draw, empty, wrap = (...items) => h("ul", { class: "list" }
         const added = draw(next);
         into.append(...added);
         offer(next.next_cursor);
-        (added[0].querySelector("button") ?? list).focus();
+        (added[0]?.querySelector("button") ?? list).focus();
       } catch (problem) {
         if (problem.status !== 401) more.replaceChildren(problemPanel(problem, () => offer(cursor)));
       }

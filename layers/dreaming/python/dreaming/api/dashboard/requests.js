@@ -32,6 +32,17 @@ async function ask(method, path, { query = {}, body, key } = {}) {
 
 const get = (path, query) => ask("GET", path, { query });
 
+// A whole list, page after page; for those that a person chooses from.
+async function getAll(path, name, query) {
+  const found = [];
+  for (let cursor = null; ;) {
+    const page = await get(path, { ...query, limit: 200, cursor });
+    found.push(...page[name]);
+    cursor = page.next_cursor;
+    if (!cursor) return found;
+  }
+}
+
 // Sent again after a refusal that asks to wait; the key lets it be done once.
 async function post(path, { query, body } = {}) {
   const key = crypto.randomUUID?.() ?? unguessable();

@@ -5,7 +5,7 @@ const BANDS = [[90, 100, "full"], [80, 90, "spot check"], [70, 80, "approval req
 function autonomyView(place, query) {
   const parts = h("div", { class: "stack" });
   place.append(titled("Autonomy", "Scores that agents earn from what became of their actions."), parts);
-  fill(parts, () => get("/brain/autonomy"), ({ agents }) => {
+  fill(parts, () => getAll("/brain/autonomy", "agents"), (agents) => {
     if (!agents.length) return emptyPanel("No agent is known yet", "Log what agents do and what became of it. A score moves when enough actions carry evidence.", h("pre", {}, "dream autonomy --help"));
     const chosen = agents.find((one) => one.agent_id === query.get("agent")) ?? agents[0];
     const detail = h("div", { class: "stack" });

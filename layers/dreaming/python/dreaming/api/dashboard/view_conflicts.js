@@ -10,9 +10,9 @@ const DECISIONS = [
 function conflictsView(place, query, scope) {
   const parts = h("div", { class: "stack" });
   place.append(titled("Conflicts", "Pairs that neither a rule nor the judge could decide. Your word stands until one of the two says something else."), parts);
-  const load = () => fill(parts, () => get("/brain/conflicts", { scope, limit: 50 }), ({ conflicts }) => (conflicts.length
-    ? conflicts.map((one) => conflictCard(one, load))
-    : emptyPanel("Nothing needs you", "When two beliefs contradict each other and neither is surer, they are shown here.", h("a", { class: "button", href: "#/beliefs" }, "Look at the beliefs"))));
+  const load = () => parts.replaceChildren(pages((cursor) => get("/brain/conflicts", { scope, limit: 20, cursor }), (page) => page.conflicts.map((one) => conflictCard(one, load)),
+    () => emptyPanel("Nothing needs you", "When two beliefs contradict each other and neither is surer, they are shown here.", h("a", { class: "button", href: "#/beliefs" }, "Look at the beliefs")),
+    (...cards) => h("div", { class: "stack" }, cards)));
   load();
 }
 

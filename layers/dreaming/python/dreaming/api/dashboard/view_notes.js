@@ -5,7 +5,7 @@ function notesView(place, query, scope) {
   const found = h("div", {});
   const state = query.get("state") ?? "";
   const list = (wanted) => found.replaceChildren(notePages(wanted, scope));
-  const loadRetired = () => fill(retired, () => get("/brain/notes/retired", { scope, limit: 200 }), ({ notes }) => retiredPart(notes, scope, () => { loadRetired(); list(chosen); }));
+  const loadRetired = () => fill(retired, () => getAll("/brain/notes/retired", "notes", { scope }), (notes) => retiredPart(notes, scope, () => { loadRetired(); list(chosen); }));
   let chosen = state;
   place.append(titled("Notes", "What was brought in, and where it stands."), h("div", { class: "stack" }, h("h2", {}, "Retired"), retired,
     h("div", { class: "row spread" }, h("h2", {}, "All notes"),

@@ -4,12 +4,12 @@ function overviewView(place) {
   place.append(titled("Overview"));
   const parts = h("div", { class: "stack" });
   place.append(parts);
-  fill(parts, () => Promise.all([get("/brain/dream/status", { runs: 1 }), get("/brain/dream/timeline", { days: 30 }), get("/brain/capabilities")]), ([status, timeline, capabilities]) => [
-    stoppedNotice(capabilities),
+  fill(parts, () => Promise.all([get("/brain/dream/status", { runs: 1 }), get("/brain/dream/timeline", { days: 30 })]), ([status, timeline]) => [
+    stoppedNotice(status.stopped),
     timeline.held.length > 0 && heldCard(timeline.held),
     tiles(status, timeline),
     status.coverage.total === 0
-      ? emptyPanel("No notes yet", "Bring some in, then the next tick reads them.", h("pre", {}, "dream ingest --source git .\ndream run"))
+      ? emptyPanel("No notes yet", "Bring some in, then the next tick reads them.", h("pre", {}, "dream ingest git .\ndream drain"))
       : null,
     card(null, timelineChart(timeline)),
     h("div", { class: "columns" }, card(null, readChart(timeline)), card("Slices", status.slices.length ? status.slices.map(slicePart) : h("p", { class: "soft" }, "There is no slice yet."))),
@@ -18,19 +18,13 @@ function overviewView(place) {
   ].filter(Boolean));
 }
 
-function stoppedNotice({ consents, settings }) {
-  const value = (name) => settings.find((one) => one.name === name)?.value;
-  const reasons = [
-    value("enabled") !== true && "disabled",
-    !consents.enrolled && "not_enrolled",
-    consents.enrolled && !consents.model_consent && "no_model_consent",
-  ].filter(Boolean);
-  if (!reasons.length) return null;
-  return h("div", { class: "notice warn" }, h("h2", {}, "Nothing is consolidated"), h("ul", { class: "points" }, reasons.map((reason) => h("li", {}, remedyPart(reason)))));
+function stoppedNotice(stopped) {
+  if (!stopped.length) return null;
+  return h("div", { class: "notice warn" }, h("h2", {}, "Nothing is consolidated"), h("ul", { class: "points" }, stopped.map((one) => h("li", {}, remedyPart(one)))));
 }
 
-function remedyPart(reason) {
-  const [sentence, setting] = remedy(reason);
+function remedyPart(stop) {
+  const [sentence, setting] = remedy(stop);
   return [sentence, setting && [" ", h("a", { href: `#/settings?find=${setting}` }, plain(setting))]];
 }
 
@@ -38,7 +32,7 @@ function heldCard(held) {
   return h("div", { class: "notice warn" }, h("h2", {}, held.length === 1 ? "One pass is held" : `${count(held.length)} passes are held`),
     h("div", { class: "tight" }, held.map((one) => h("div", {},
       h("b", {}, `${capital(one.pass)}, ${sliceName(one.scope, one.owner_user_id)}`), " since ", ago(one.since), `: ${plain(one.reason)}`,
-      h("div", { class: "small" }, one.detail && `${capital(one.detail)}. `, remedyPart(one.reason))))));
+      h("div", { class: "small" }, one.detail && `${capital(one.detail)}. `, remedyPart(one))))));
 }
 
 function tiles(status, timeline) {
@@ -83,6 +77,7 @@ function slicePart(one) {
         h("span", { class: "soft small" }, one.coverage.waiting ? `${counted(one.coverage.waiting, "note")} behind` : "up to date"))),
     one.coverage.total > 0 && bar,
     h("div", { class: "legend" }, STATES.filter(([state]) => one.coverage[state]).map(([state, name]) => h("span", {}, h("i", { class: kinds[state] }), `${count(one.coverage[state])} ${name}`))),
+    one.rereading && h("p", { class: "small" }, `Its notes are read again since `, time(one.rereading.since), `: ${count(one.rereading.position)} of ${count(one.rereading.goal)}.`),
     h("p", { class: "soft small" }, `Cursor at ${count(one.cursor.position)} of ${count(one.cursor.last_sequence)}`, one.cursor.last_occurred_at && [", notes up to ", time(one.cursor.last_occurred_at)],
       one.cursor.progressed_at && [", moved ", ago(one.cursor.progressed_at)], `; ${counted(one.beliefs.live, "belief")}`));
 }

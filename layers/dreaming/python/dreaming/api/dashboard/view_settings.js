@@ -103,7 +103,7 @@ function readControl({ kind }, control) {
 }
 
 function auditPart() {
-  return pages((cursor) => get("/brain/settings/audit", { limit: 10, cursor }), (page) => page.entries.map((one) => h("li", {}, time(one.happened_at, moments),
+  return pages((cursor) => get("/brain/settings/audit", { kind: "settings", limit: 10, cursor }), (page) => page.entries.map((one) => h("li", {}, time(one.happened_at, moments),
     h("div", {}, h("b", { class: "mono" }, one.subject), ` from ${written(one.old_value)} to ${written(one.new_value)}`, h("div", { class: "soft small" }, `${plain(one.action)}, by ${one.actor}`)))),
   () => h("p", { class: "soft" }, "Nothing was changed yet."), (...items) => h("ol", { class: "events" }, items));
 }

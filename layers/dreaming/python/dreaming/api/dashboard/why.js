@@ -69,7 +69,7 @@ function sourcePart(source) {
 }
 
 function sumPart(sum) {
-  const folded = sum.corroborations ? `min(1, ${sure(sum.base)} + ${sure(sum.step)} × ${counted(sum.corroborations, "corroboration")}) = ${sure(sum.confidence)}` : `${sure(sum.base)} from its first evidence`;
+  const folded = sum.corroborations ? `min(${Number(sum.most)}, ${sure(sum.base)} + ${sure(sum.step)} × ${counted(sum.corroborations, "corroboration")}) = ${sure(sum.confidence)}` : `${sure(sum.base)} from its first evidence`;
   const aged = sum.half_life_days ? `${sure(sum.confidence)} × 0.5^(${sum.age_days.toFixed(1)} days / ${Number(sum.half_life_days.toFixed(1))} days)` : "it is permanent and does not age";
   return h("div", { class: "sum" }, h("p", {}, folded), h("p", {}, aged, sum.half_life_days && [" = ", h("b", {}, sure(sum.aged))]), sum.fades_at && h("p", { class: "soft" }, "Unless it is confirmed, it fades ", time(sum.fades_at), ` (${span(sum.fades_at)}).`));
 }

@@ -41,7 +41,7 @@ function sliceName(scope, owner) {
   return scope === "org" ? "organization" : scope;
 }
 
-// What a person does about a hold; the second part is the setting that it is about.
+// What a person does about a hold, as the page has it; the second part is the setting that it is about.
 const REMEDIES = {
   disabled: ["The master switch is off. It is set in the deployment's environment: DREAMING_ENABLED=true.", "enabled"],
   not_enrolled: ["The organization is not enrolled. Switch it on in the settings.", "enrolled"],
@@ -49,7 +49,7 @@ const REMEDIES = {
   consent_missing: ["The organization has not agreed that its notes go to the chat model.", "model_consent"],
   no_embedding_consent: ["The organization has not agreed that its text goes to the embedder.", "embedding_consent"],
   embedding_off: ["No embedder is chosen in the deployment.", "embedding_provider"],
-  settings_unreadable: ["A stored setting cannot be read. `dream doctor` finds it.", null],
+  settings_unreadable: ["A stored setting cannot be read. Return it to its default in the settings.", null],
   missing_key: ["The provider's key is missing. Put it where the deployment keeps its keys.", "chat_provider"],
   misconfigured: ["A setting does not fit. Correct the one that is named.", "chat_provider"],
   provider_misconfigured: ["The provider does not take the model or the address.", "chat_model"],
@@ -59,8 +59,8 @@ const REMEDIES = {
   database_unavailable: ["The database went away. The next tick tries again.", null],
 };
 
-function remedy(reason) {
-  return REMEDIES[reason] ?? ["The next tick tries again by itself.", null];
+function remedy({ reason, remedy: told, setting }) {
+  return REMEDIES[reason] ?? [`${capital(told)}.`, setting];
 }
 
 // Why a recall compared nothing, or words alone.

@@ -20,6 +20,7 @@ _REFUSALS = {
     HTTPStatus.SERVICE_UNAVAILABLE: "The database is waking up: try again after the seconds of `Retry-After`.",
 }
 _ABSENT = {HTTPStatus.NOT_FOUND: "There is no such thing among what the caller sees."}
+_PAGED = {HTTPStatus.BAD_REQUEST: "The cursor is of no page, or of one of another list, caller or filter."}
 _POSTED = {HTTPStatus.CONFLICT: "The same request, sent before, is still at work."}
 
 InScope = Annotated[Scope, Query(description="Which slice: the organization's, the caller's private one, or shared.")]
@@ -29,9 +30,11 @@ PageCursor = Annotated[
 ]
 
 
-def answers(model: type[BaseModel], *, absent: bool = False, posted: bool = False) -> dict[int, OpenAPIResponse]:
+def answers(
+    model: type[BaseModel], *, absent: bool = False, posted: bool = False, paged: bool = False
+) -> dict[int, OpenAPIResponse]:
     """Return how a route's answers are described: its model, and the problems that it may have."""
-    refusals = _REFUSALS | (_ABSENT if absent else {}) | (_POSTED if posted else {})
+    refusals = _REFUSALS | (_ABSENT if absent else {}) | (_POSTED if posted else {}) | (_PAGED if paged else {})
     return {
         HTTPStatus.OK: {"description": "Success.", "content": {"application/json": {"model": model}}},
         **{

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 
+from dreaming.api import paging
 from dreaming.api.door import Caller, Door
-from dreaming.api.routes.answers import PageLimit, answers
+from dreaming.api.routes.answers import PageCursor, PageLimit, answers
 from dreaming.api.schemas.autonomy import (
     Action,
     Actions,
@@ -55,29 +56,63 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
 
 
 def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
-    @app.get("/brain/autonomy", summary="Every agent's score", tags=["autonomy"], responses=answers(Agents))
-    def agents() -> Agents:
-        """The organization's agents with score, band and what keeps the score from moving."""
-        return Agents(agents=tuple(_agent(one) for one in _standings(door.caller(), None)))
+    @app.get("/brain/autonomy", summary="Every agent's score", tags=["autonomy"], responses=answers(Agents, paged=True))
+    def agents(limit: PageLimit = 50, cursor: PageCursor = None) -> Agents:
+        """The organization's agents by name, with score, band and what keeps the score from moving."""
+        caller = door.caller()
+        listing = caller.listing("agents")
+        place = listing.open(cursor)
+        after = None if place is None else str(paging.read_cursor(place, [str])[0])
+        page = paging.page_of(
+            _standings(caller, None, after=after, limit=limit + 1), limit, lambda one: (one.agent.agent_id,)
+        )
+        return Agents(agents=tuple(map(_agent, page.items)), next_cursor=listing.close(page.next_cursor))
 
-    @app.get("/brain/autonomy/actions", summary="The action log", tags=["autonomy"], responses=answers(Actions))
-    def actions(agent: OfAgent = None, scoring: InState = None, limit: PageLimit = 50) -> Actions:
+    @app.get(
+        "/brain/autonomy/actions", summary="The action log", tags=["autonomy"], responses=answers(Actions, paged=True)
+    )
+    def actions(
+        agent: OfAgent = None, scoring: InState = None, limit: PageLimit = 50, cursor: PageCursor = None
+    ) -> Actions:
         """Logged actions, the latest first."""
         caller = door.caller()
-        found = read_log(caller.database, caller.tenant.org_id, agent_id=agent, scoring=scoring, limit=limit)
-        return Actions(actions=tuple(Action.model_validate(one) for one in found))
+        listing = caller.listing("actions", agent=agent, scoring=scoring)
+        found = read_log(
+            caller.database,
+            caller.tenant.org_id,
+            agent_id=agent,
+            scoring=scoring,
+            limit=limit + 1,
+            after=paging.moment_and_id(listing.open(cursor)),
+        )
+        page = paging.page_of(found, limit, lambda one: (one.acted_at, one.action_id))
+        return Actions(
+            actions=tuple(Action.model_validate(one) for one in page.items),
+            next_cursor=listing.close(page.next_cursor),
+        )
 
     @app.get(
         "/brain/autonomy/actions/dead",
         summary="Actions that the judge could not score",
         tags=["autonomy"],
-        responses=answers(DeadActions),
+        responses=answers(DeadActions, paged=True),
     )
-    def dead(agent: OfAgent = None, limit: PageLimit = 50) -> DeadActions:
+    def dead(agent: OfAgent = None, limit: PageLimit = 50, cursor: PageCursor = None) -> DeadActions:
         """Actions that were given up, the latest first, each with why; a retry lets them be judged again."""
         caller = door.caller()
-        found = read_dead_letters(caller.database, caller.tenant.org_id, agent_id=agent, limit=limit)
-        return DeadActions(actions=tuple(DeadAction.model_validate(one) for one in found))
+        listing = caller.listing("dead actions", agent=agent)
+        found = read_dead_letters(
+            caller.database,
+            caller.tenant.org_id,
+            agent_id=agent,
+            limit=limit + 1,
+            after=paging.moment_and_id(listing.open(cursor)),
+        )
+        page = paging.page_of(found, limit, lambda one: (one.dead_at, one.action.action_id))
+        return DeadActions(
+            actions=tuple(DeadAction.model_validate(one) for one in page.items),
+            next_cursor=listing.close(page.next_cursor),
+        )
 
     @app.get(
         "/brain/autonomy/agents/<agent_id>",
@@ -162,10 +197,20 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
         return ScoreChange.model_validate(change)
 
 
-def _standings(caller: Caller, agent_id: str | None) -> list[Standing]:
+def _standings(
+    caller: Caller, agent_id: str | None, *, after: str | None = None, limit: int | None = None
+) -> list[Standing]:
     with caller.database.transaction(caller.tenant) as tx:
         settings = caller.settings(tx)
-    return read_standings(caller.database, caller.tenant.org_id, settings, agent_id=agent_id, now=caller.now)
+    return read_standings(
+        caller.database,
+        caller.tenant.org_id,
+        settings,
+        agent_id=agent_id,
+        now=caller.now,
+        after=after,
+        limit=limit,
+    )
 
 
 def _agent(standing: Standing) -> AgentReading:

@@ -40,7 +40,9 @@ BelievedAt = Annotated[
 def add(app: APIGatewayHttpResolver, door: Door) -> None:
     """Add the routes."""
 
-    @app.get("/brain/beliefs", summary="List and search beliefs", tags=["beliefs"], responses=answers(BeliefPage))
+    @app.get(
+        "/brain/beliefs", summary="List and search beliefs", tags=["beliefs"], responses=answers(BeliefPage, paged=True)
+    )
     def list_beliefs(
         *,
         q: Words = "",
@@ -57,10 +59,23 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
         key = caller.slice_key(scope)
         wanted = BeliefFilter(tuple(q.split()), kind, min_confidence, archived, as_of, believed_at)
+        listing = caller.listing(
+            "beliefs",
+            q=list(wanted.words),
+            scope=scope,
+            kind=kind,
+            min_confidence=min_confidence,
+            archived=archived,
+            as_of=as_of,
+            believed_at=believed_at,
+        )
+        place = listing.open(cursor)
         if wanted.words:
-            return _search(caller, key, wanted, limit, cursor)
-        page = caller.reader.beliefs(key, wanted, limit=limit, cursor=cursor)
-        return BeliefPage(beliefs=tuple(map(Belief.of, page.beliefs)), next_cursor=page.next_cursor)
+            found = _search(caller, key, wanted, limit, place)
+        else:
+            page = caller.reader.beliefs(key, wanted, limit=limit, cursor=place)
+            found = BeliefPage(beliefs=tuple(map(Belief.of, page.beliefs)), next_cursor=page.next_cursor)
+        return found.model_copy(update={"next_cursor": listing.close(found.next_cursor)})
 
     _add_acts(app, door)
 

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from dreaming.api.door import Caller, Door
-from dreaming.api.routes.answers import InScope, PageLimit, answers
+from dreaming.api.routes.answers import InScope, PageCursor, PageLimit, answers
 from dreaming.api.schemas.beliefs import BeliefWhy
 from dreaming.api.schemas.conflicts import Conflict, Conflicts, Resolution, Resolved, TwoBeliefs
 from dreaming.notes.records import Scope
@@ -25,22 +25,27 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
         "/brain/conflicts",
         summary="Beliefs that contradict each other and need a person",
         tags=["conflicts"],
-        responses=answers(Conflicts),
+        responses=answers(Conflicts, paged=True),
     )
-    def list_conflicts(scope: InScope = Scope.ORG, limit: PageLimit = 20) -> Conflicts:
+    def list_conflicts(scope: InScope = Scope.ORG, limit: PageLimit = 20, cursor: PageCursor = None) -> Conflicts:
         """Pairs side by side with their quotes; what a rule or the judge decided is not here."""
         caller = door.caller()
-        reader = caller.reader
+        reader, key, listing = caller.reader, caller.slice_key(scope), caller.listing("conflicts", scope=scope)
+        page = reader.reviews(key, limit=limit, cursor=listing.open(cursor))
+        sides = reader.explain_all(key, [one for pair in page.items for one in (pair.left_id, pair.right_id)])
         return Conflicts(
             conflicts=tuple(
                 Conflict(
-                    left=BeliefWhy.of(reader.explain(str(one.left_id))),
-                    right=BeliefWhy.of(reader.explain(str(one.right_id))),
+                    left=BeliefWhy.of(sides[one.left_id]),
+                    right=BeliefWhy.of(sides[one.right_id]),
                     relation=one.relation,
                     reason=one.reason,
                 )
-                for one in reader.reviews(caller.slice_key(scope), limit=limit)
-            )
+                for one in page.items
+                # A pair whose belief was erased since the list was read is a pair no longer.
+                if {one.left_id, one.right_id} <= sides.keys()
+            ),
+            next_cursor=listing.close(page.next_cursor),
         )
 
     @app.post(

@@ -63,7 +63,7 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
         from dreaming.recall.service import Recalling, marked  # noqa: PLC0415 - heavy
 
         caller = door.caller()
-        recalling = Recalling(caller.database, caller.environment, caller.embedder, role=Role.API)
+        recalling = Recalling(caller.database, caller.environment, caller.embedder, lambda: caller.now, role=Role.API)
         answer = recalling.recall(caller.tenant, q, scope=scope, limit=limit)
         return Recalled(
             conversations=tuple(Hit.model_validate(one) for one in answer.conversations),

@@ -32,19 +32,21 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
     )
     def status(pass_name: PassName = "consolidation", runs: Runs = 5) -> DreamStatus:
         """Coverage, cursor, holds and recent runs of every slice that the caller sees."""
-        statuses = door.caller().reader.status(pass_name, runs=max(runs, 1))
-        return DreamStatus.of(pass_name, statuses, runs=runs)
+        progress = door.caller().reader.progress(pass_name, runs=max(runs, 1))
+        return DreamStatus.of(pass_name, progress, runs=runs)
 
     @app.get(
         "/brain/dream/runs",
         summary="What the runs of all passes did",
         tags=["dream"],
-        responses=answers(RunPage),
+        responses=answers(RunPage, paged=True),
     )
     def runs(limit: PageLimit = 50, cursor: PageCursor = None) -> RunPage:
         """Runs of every pass in the slices that the caller sees, the latest start first."""
-        page = door.caller().reader.run_page(limit=limit, cursor=cursor)
-        return RunPage(runs=tuple(Run.of(run) for run in page.runs), next_cursor=page.next_cursor)
+        caller = door.caller()
+        listing = caller.listing("runs")
+        page = caller.reader.run_page(limit=limit, cursor=listing.open(cursor))
+        return RunPage(runs=tuple(Run.of(run) for run in page.runs), next_cursor=listing.close(page.next_cursor))
 
     @app.get(
         "/brain/dream/timeline",
@@ -54,4 +56,4 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
     )
     def timeline(days: Days = 30) -> Timeline:
         """How the runs of each day ended in the slices that the caller sees, and every pass that is held now."""
-        return Timeline.model_validate(door.caller().overview.timeline(days=days))
+        return Timeline.of(door.caller().overview.timeline(days=days))

@@ -108,22 +108,27 @@ def _add_lifting(app: APIGatewayHttpResolver, door: Door) -> None:
 
 
 def _add_export(app: APIGatewayHttpResolver, door: Door) -> None:
-    @app.get("/brain/export", summary="Export what is held", tags=["erasure"], responses=answers(ExportPage))
+    @app.get(
+        "/brain/export", summary="Export what is held", tags=["erasure"], responses=answers(ExportPage, paged=True)
+    )
     def export(scope: ExportScope = None, limit: ExportLimit = 200, cursor: PageCursor = None) -> ExportPage:
         """Everything held on the caller, or in a slice, as rows in JSON."""
         caller = door.caller()
         if scope in (Scope.ORG, Scope.SHARED):
             caller.require_administrator()
+        if scope is None and caller.tenant.user_id is None:
+            raise InvalidInput("scope", "is missing, and the caller is no user", "use org or shared, or a user's token")
         key = None if scope is None else caller.slice_key(scope)
         from dreaming.erasure.export.service import Export  # noqa: PLC0415 - only where used
 
+        listing = caller.listing("export", scope=scope)
         exporting = Export(caller.database, caller.tenant, key)
-        page = exporting.page(_place(cursor), rows=limit)
+        page = exporting.page(_place(listing.open(cursor)), rows=limit)
         records = tuple(ExportRecord(record=row.table, row=json.loads(row.json)) for row in page.rows)
         head = ExportHead.model_validate(
             {name: value for name, value in exporting.head(caller.now).items() if name != "record"}
         )
-        return ExportPage(export=head, records=records, next_cursor=_cursor(page.next))
+        return ExportPage(export=head, records=records, next_cursor=listing.close(_cursor(page.next)))
 
 
 def _place(cursor: str | None) -> Place:
@@ -133,7 +138,7 @@ def _place(cursor: str | None) -> Place:
     try:
         found = None if not key else tuple(str(value) for value in json.loads(str(key)))
     except ValueError as error:
-        raise InvalidInput("cursor", "is not one that a page ended with", "use `next_cursor` unchanged") from error
+        raise paging.unknown() from error
     return Place(int(str(part)), found)
 
 

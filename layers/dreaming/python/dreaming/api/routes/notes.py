@@ -43,7 +43,7 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
 
 
 def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
-    @app.get("/brain/notes", summary="List notes", tags=["notes"], responses=answers(NotePage))
+    @app.get("/brain/notes", summary="List notes", tags=["notes"], responses=answers(NotePage, paged=True))
     def list_notes(
         scope: InScope = Scope.ORG,
         state: NoteStates = None,
@@ -53,17 +53,26 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
     ) -> NotePage:
         """Notes of a slice without their texts, the latest brought in first."""
         caller = door.caller()
+        listing = caller.listing("notes", scope=scope, state=state, source=source)
         notes, more = caller.reader.notes(
-            caller.slice_key(scope), state=state, source=source, limit=limit, cursor=cursor
+            caller.slice_key(scope), state=state, source=source, limit=limit, cursor=listing.open(cursor)
         )
-        return NotePage(notes=tuple(NoteHeading.model_validate(note) for note in notes), next_cursor=more)
+        headings = tuple(NoteHeading.model_validate(note) for note in notes)
+        return NotePage(notes=headings, next_cursor=listing.close(more))
 
-    @app.get("/brain/notes/retired", summary="List retired notes", tags=["notes"], responses=answers(RetiredNotes))
-    def list_retired(scope: InScope = Scope.ORG, limit: PageLimit = 50) -> RetiredNotes:
+    @app.get(
+        "/brain/notes/retired",
+        summary="List retired notes",
+        tags=["notes"],
+        responses=answers(RetiredNotes, paged=True),
+    )
+    def list_retired(scope: InScope = Scope.ORG, limit: PageLimit = 50, cursor: PageCursor = None) -> RetiredNotes:
         """Notes that were given up, the latest first; they wait again by a retry."""
         caller = door.caller()
-        found = caller.reader.retired(caller.slice_key(scope), limit=limit)
-        return RetiredNotes(notes=tuple(RetiredNote.model_validate(note) for note in found))
+        listing = caller.listing("retired notes", scope=scope)
+        page = caller.reader.retired(caller.slice_key(scope), limit=limit, cursor=listing.open(cursor))
+        notes = tuple(RetiredNote.model_validate(note) for note in page.items)
+        return RetiredNotes(notes=notes, next_cursor=listing.close(page.next_cursor))
 
     @app.get("/brain/notes/<note_id>", summary="Read a note", tags=["notes"], responses=answers(NoteText, absent=True))
     def read_note(note_id: UUID) -> NoteText:

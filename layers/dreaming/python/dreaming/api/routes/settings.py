@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.event_handler.openapi.params import Body, Path
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 
 from dreaming.api import paging
 from dreaming.api.door import Caller, Door
@@ -22,6 +22,7 @@ from dreaming.api.schemas.settings import (
 )
 from dreaming.database import Transaction
 from dreaming.errors import InvalidInput, NotFound
+from dreaming.settings.records import AuditKind
 from dreaming.settings.registry import REGISTRY
 from dreaming.settings.resolution import ResolvedSetting
 from dreaming.settings.service import (
@@ -36,6 +37,9 @@ from dreaming.settings.service import (
 )
 from dreaming.settings.store import read_enrolment
 
+OfAuditKind = Annotated[
+    AuditKind | None, Query(description="Only settings and consents, people's acts on beliefs, or erasure.")
+]
 SettingName = Annotated[str, Path(min_length=1, max_length=200, description="A setting's or a consent's name.")]
 
 
@@ -64,17 +68,19 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
         "/brain/settings/audit",
         summary="Who changed what",
         tags=["settings"],
-        responses=answers(AuditPage),
+        responses=answers(AuditPage, paged=True),
     )
-    def audit(limit: PageLimit = 50, cursor: PageCursor = None) -> AuditPage:
-        """Changes of the organization's settings and consents, the latest first."""
+    def audit(kind: OfAuditKind = None, limit: PageLimit = 50, cursor: PageCursor = None) -> AuditPage:
+        """What was changed, acted upon or erased in the organization, the latest first."""
         caller = door.caller()
-        before = None if cursor is None else int(str(paging.read_cursor(cursor, [int])[0]))
+        listing = caller.listing("audit", kind=kind)
+        place = listing.open(cursor)
+        before = None if place is None else int(str(paging.read_cursor(place, [int])[0]))
         with caller.database.transaction(caller.tenant) as tx:
-            entries = list_audit(tx, caller.tenant.org_id, limit=limit + 1, before=before)
-        page = entries[:limit]
-        more = paging.write_cursor(page[-1].audit_id) if len(entries) > limit else None
-        return AuditPage(entries=tuple(AuditEntry.model_validate(entry) for entry in page), next_cursor=more)
+            entries = list_audit(tx, caller.tenant.org_id, limit=limit + 1, before=before, kind=kind)
+        page = paging.page_of(entries, limit, lambda entry: (entry.audit_id,))
+        changes = tuple(AuditEntry.model_validate(entry) for entry in page.items)
+        return AuditPage(entries=changes, next_cursor=listing.close(page.next_cursor))
 
 
 def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:

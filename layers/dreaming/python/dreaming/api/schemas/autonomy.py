@@ -65,9 +65,10 @@ class Action(Schema):
 
 
 class Actions(Schema):
-    """Logged actions, the latest first."""
+    """Some logged actions, the latest first."""
 
     actions: tuple[Action, ...]
+    next_cursor: str | None
 
 
 class DeadAction(Schema):
@@ -84,6 +85,7 @@ class DeadActions(Schema):
     """Actions that were given up, the latest first; they count for nothing until they are judged."""
 
     actions: tuple[DeadAction, ...]
+    next_cursor: str | None
 
 
 class JudgeAgain(Schema):
@@ -112,9 +114,10 @@ class AgentReading(Schema):
 
 
 class Agents(Schema):
-    """The organization's agents."""
+    """Some of the organization's agents, by name."""
 
     agents: tuple[AgentReading, ...]
+    next_cursor: str | None
 
 
 class ScoreChange(Schema):

@@ -89,11 +89,12 @@ class BeliefChanged(Schema):
 
 
 class ConfidenceArithmetic(Schema):
-    """How a belief's confidence comes about: `min(1, base + step × corroborations)`, then ageing."""
+    """How a belief's confidence comes about: `min(most, base + step × corroborations)`, then ageing."""
 
     base: float
     step: float
     corroborations: int
+    most: float
     confidence: float
     confirmed_at: datetime
     half_life_days: float | None

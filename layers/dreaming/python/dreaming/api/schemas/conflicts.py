@@ -22,6 +22,7 @@ class Conflicts(Schema):
     """Pairs for a person; those in review come first, then those that are open."""
 
     conflicts: tuple[Conflict, ...]
+    next_cursor: str | None
 
 
 class Resolution(Schema):

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from dreaming.api.records import CursorReading, RunReading, SliceStatus
+from dreaming.api.records import CursorReading, Progress, RunReading, SliceStatus
+from dreaming.api.remedies import remedy
 from dreaming.api.schemas.schema import Schema
 from dreaming.beliefs.records import Kind
 from dreaming.notes.records import NoteCounters, Scope
@@ -58,19 +59,50 @@ class Cursor(Schema):
     progressed_at: datetime | None
 
 
+class Stopped(Schema):
+    """Why no run starts, and what a person does about it."""
+
+    reason: str
+    remedy: str
+    setting: str | None = Field(description="The setting or consent that it is about.")
+
+    @classmethod
+    def of(cls, reason: str) -> Stopped:
+        """Tell about a reason."""
+        told, setting = remedy(reason)
+        return cls(reason=reason, remedy=told, setting=setting)
+
+
+class Rereading(Schema):
+    """The slice's notes are being read again; those from `position` to `goal` are left."""
+
+    since: datetime
+    position: int
+    goal: int
+
+
 class Held(Schema):
-    """Why the cursor waits, and since when; the next tick tries again."""
+    """Why the cursor waits, since when, and what a person does about it; the next tick tries again."""
 
     reason: str
     detail: str | None
     since: datetime | None
+    remedy: str
+    setting: str | None = Field(description="The setting or consent that it is about.")
 
     @classmethod
     def of(cls, cursor: CursorReading) -> Held | None:
         """Read a cursor's hold."""
         if cursor.held_reason is None:
             return None
-        return cls(reason=cursor.held_reason, detail=cursor.held_detail, since=cursor.held_since)
+        told, setting = remedy(cursor.held_reason)
+        return cls(
+            reason=cursor.held_reason,
+            detail=cursor.held_detail,
+            since=cursor.held_since,
+            remedy=told,
+            setting=setting,
+        )
 
 
 class Run(Schema):
@@ -124,6 +156,7 @@ class SliceReading(Schema):
     beliefs: Beliefs
     cursor: Cursor
     held: Held | None
+    rereading: Rereading | None = Field(description="When its notes are read again after a change of the reader.")
 
     @classmethod
     def of(cls, status: SliceStatus) -> SliceReading:
@@ -144,6 +177,7 @@ class SliceReading(Schema):
                 progressed_at=cursor.progressed_at,
             ),
             held=Held.of(cursor),
+            rereading=status.rereading and Rereading.model_validate(status.rereading),
         )
 
 
@@ -152,18 +186,23 @@ class DreamStatus(Schema):
 
     pass_name: str = Field(serialization_alias="pass")
     coverage: Coverage = Field(description="The sum over the slices.")
+    stopped: tuple[Stopped, ...] = Field(
+        description="Why switch, enrolment, consent or settings let no run start; empty when they do."
+    )
     slices: tuple[SliceReading, ...]
     last_run: Run | None
     recent_runs: tuple[Run, ...] = Field(description="Of all slices together, the newest first.")
 
     @classmethod
-    def of(cls, pass_name: str, statuses: Sequence[SliceStatus], *, runs: int) -> DreamStatus:
+    def of(cls, pass_name: str, progress: Progress, *, runs: int) -> DreamStatus:
         """Put the slices' statuses together, with the newest `runs` of their runs."""
+        statuses = progress.slices
         readings = sorted((run for status in statuses for run in status.runs), key=_newest_first)
         recent = tuple(Run.of(run) for run in readings[: max(runs, 1)])
         return cls(
             pass_name=pass_name,
             coverage=Coverage.of([status.notes for status in statuses]),
+            stopped=tuple(map(Stopped.of, progress.stopped)),
             slices=tuple(SliceReading.of(status) for status in statuses),
             last_run=recent[0] if recent else None,
             recent_runs=recent[:runs],

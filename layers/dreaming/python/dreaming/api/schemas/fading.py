@@ -41,3 +41,4 @@ class Fading(Schema):
     faded: int
     weeks: tuple[FadingWeek, ...]
     next_ones: tuple[FadingBelief, ...] = Field(description="The first to fade.")
+    next_cursor: str | None

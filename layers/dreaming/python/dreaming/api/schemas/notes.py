@@ -107,9 +107,10 @@ class RetiredNote(Schema):
 
 
 class RetiredNotes(Schema):
-    """Retired notes, the latest first; at most as many as were asked for."""
+    """Some retired notes, the latest first."""
 
     notes: tuple[RetiredNote, ...]
+    next_cursor: str | None
 
 
 class Retry(Schema):

@@ -6,6 +6,8 @@ from datetime import date, datetime
 
 from pydantic import Field
 
+from dreaming.api.overview import records
+from dreaming.api.remedies import remedy
 from dreaming.api.schemas.schema import Schema
 from dreaming.beliefs.records import Kind
 from dreaming.notes.records import Scope
@@ -40,6 +42,15 @@ class HeldPass(Schema):
     reason: str
     detail: str | None
     since: datetime | None
+    remedy: str = Field(description="What a person does about it.")
+    setting: str | None = Field(description="The setting or consent that it is about.")
+
+    @classmethod
+    def of(cls, held: records.HeldPass) -> HeldPass:
+        """Read a hold."""
+        told, setting = remedy(held.reason)
+        values = {name: getattr(held, name) for name in cls.model_fields if hasattr(held, name)}
+        return cls(**values, remedy=told, setting=setting)
 
 
 class Timeline(Schema):
@@ -49,6 +60,16 @@ class Timeline(Schema):
     last: date
     days: tuple[PassDay, ...]
     held: tuple[HeldPass, ...] = Field(description="The longest held first.")
+
+    @classmethod
+    def of(cls, timeline: records.Timeline) -> Timeline:
+        """Read a timeline."""
+        return cls(
+            first=timeline.first,
+            last=timeline.last,
+            days=tuple(PassDay.model_validate(day) for day in timeline.days),
+            held=tuple(map(HeldPass.of, timeline.held)),
+        )
 
 
 class BeliefGroup(Schema):

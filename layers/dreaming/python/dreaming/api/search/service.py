@@ -23,13 +23,15 @@ from dreaming.beliefs.vectors import store as vectors_store
 from dreaming.beliefs.vectors.records import Space
 from dreaming.beliefs.vectors.rules import check_dimension, storable
 from dreaming.database import Database, Role, Transaction
-from dreaming.errors import Hold, InvalidInput, Misconfigured
+from dreaming.errors import BudgetSpent, Hold, InvalidInput, Misconfigured
 from dreaming.models.protocols import Embedder
 from dreaming.notes import store as notes_store
 from dreaming.notes.cleaning import clean, is_empty
 from dreaming.notes.records import SliceKey, Tenant
 from dreaming.notes.secrets import mask, shortened
+from dreaming.passes.calls.limits import call_limits
 from dreaming.recall.rules import rarest
+from dreaming.recall.store import book_call
 from dreaming.settings.resolution import Settings
 from dreaming.settings.service import load_settings
 from dreaming.settings.store import read_enrolment
@@ -41,6 +43,9 @@ MAX_QUERY_CHARACTERS = 4_000
 
 MOST_POSTINGS = 20_000
 """How many postings one search reads at most, those of its rarest words and all of the rarest one."""
+
+_PURPOSE = "search"
+"""What calls of the embedder are counted under."""
 
 _COUNTED = MOST_POSTINGS + 1
 _NEAREST = 100
@@ -145,17 +150,20 @@ class Searching:
             settings = load_settings(tx, key.org_id, self.environment)
             consents = read_enrolment(tx, key.org_id).embedding_consent
             space = vectors_store.active_space(tx, found.slice_id)
-        weight, least = lexical_weight(settings), least_likeness(settings)
-        question = _Question(query, found.slice_id, ageing_of(settings), weight, least)
-        if space is None or weight >= 1:
-            reason = None if weight >= 1 else "no_vectors" if consents else "no_embedding_consent"
-            return replace(question, reason=reason)
-        try:
-            embedder = self.embedder(settings, key.org_id, space.model)
-        except (Hold, Misconfigured, InvalidInput) as error:
-            return replace(question, reason=_reason(error))
-        if embedder is None:
-            return replace(question, reason="no_embedder")
+            weight, least = lexical_weight(settings), least_likeness(settings)
+            question = _Question(query, found.slice_id, ageing_of(settings), weight, least)
+            if space is None or weight >= 1:
+                reason = None if weight >= 1 else "no_vectors" if consents else "no_embedding_consent"
+                return replace(question, reason=reason)
+            try:
+                embedder = self.embedder(settings, key.org_id, space.model)
+            except (Hold, Misconfigured, InvalidInput) as error:
+                return replace(question, reason=_reason(error))
+            if embedder is None:
+                return replace(question, reason="no_embedder")
+            per_day = call_limits(settings).per_day
+            if not book_call(tx, key.org_id, _PURPOSE, embedder.name, budget=per_day, now=self.now):
+                return replace(question, reason=BudgetSpent.reason)
         return replace(question, space=space, embedder=embedder)
 
     def _vector(self, question: _Question) -> tuple[NDArray[np.float32] | None, str | None]:
@@ -183,11 +191,12 @@ def _places(
     """Return what the search finds, best first: the same whichever page of it is asked for."""
     slice_id, ageing = question.slice_id, question.ageing
     lexical: dict[UUID, float] = {}
+    aged: dict[UUID, float] = {}
     counts = store.count_postings(tx, slice_id, ranking.query_terms(question.query), most=_COUNTED)
     held = {term: count for term, count in counts.items() if count}
     looked_up = {term: held[term] for term in rarest(held, few=1, most=MOST_POSTINGS)}
     if looked_up:
-        lexical = store.by_words(tx, slice_id, looked_up, wanted, ageing=ageing, now=now, limit=MOST_FOUND)
+        lexical, aged = store.by_words(tx, slice_id, looked_up, wanted, ageing=ageing, now=now, limit=MOST_FOUND)
     alone = ranking.lone_characters(question.query)
     if alone:
         held_by = store.by_characters(tx, slice_id, alone, wanted, ageing=ageing, now=now, limit=MOST_FOUND)
@@ -197,7 +206,9 @@ def _places(
         model = question.space.model
         likeness = _nearest(tx, question, wanted, vector, model, now=now)
         likeness |= store.cosines(tx, slice_id, list(lexical.keys() - likeness.keys()), vector, model=model)
-    aged = store.aged_confidences(tx, slice_id, list({**lexical, **likeness}), wanted, ageing=ageing, now=now)
+    others = [one for one in {**lexical, **likeness} if one not in aged]
+    if others:
+        aged |= store.aged_confidences(tx, slice_id, others, wanted, ageing=ageing, now=now)
     return ranking.ranked(
         lexical, likeness, aged, lexical_weight=question.lexical_weight, least_likeness=question.least_likeness
     )

@@ -61,42 +61,47 @@ def by_words(
     ageing: Ageing,
     now: datetime,
     limit: int,
-) -> dict[UUID, float]:
-    """Return the `limit` beliefs asked for that BM25 ranks first, with their scores; equal ones by id.
+) -> tuple[dict[UUID, float], dict[UUID, float]]:
+    """Return the `limit` beliefs asked for that BM25 ranks first: their scores, and their aged confidences.
 
-    `terms` tell how many statements hold each. Beliefs are looked up in that order only until there are enough:
-    hence the lateral subquery. k1 = 1.2 and b = 0.75, as in `beliefs.terms.store`.
+    Of equals the first by id. `terms` tell how many statements hold each. Beliefs are looked up in that order
+    only until there are enough: hence the lateral subquery. k1 = 1.2 and b = 0.75, as in `beliefs.terms.store`.
     """
     rows = tx.execute(
         f"""
-        with whole as (
-            select greatest(s.statements, 1) as statements,
-                greatest(s.length, 1)::float8 / greatest(s.statements, 1) as mean
-            from belief_term_statistics s where s.slice_id = %(slice)s
+        with asked as materialized (
+            -- In double precision throughout, and once for each term: the logarithm of a numeric for each
+            -- posting would cost more than all the rest.
+            select q.term, 1.2::float8 * 0.75 * s.statements / greatest(s.length, 1) as discount,
+                2.2::float8 * ln(1 + (greatest(s.statements - q.count, 0) + 0.5::float8) / (q.count + 0.5::float8))
+                    as weight
+            from unnest(%(terms)s::bigint[], %(counts)s::bigint[]) as q (term, count)
+            cross join (
+                select greatest(statements, 1) as statements, length
+                from belief_term_statistics where slice_id = %(slice)s
+            ) s
         ), scored as (
-            select hit.belief_id,
-                sum(ln(1 + (greatest(whole.statements - q.count, 0) + 0.5) / (q.count + 0.5))
-                    * hit.occurrences * 2.2 / (hit.occurrences + 1.2 * (0.25 + 0.75 * hit.length / whole.mean)))
-                    as score
-            from whole
-            cross join unnest(%(terms)s::bigint[], %(counts)s::bigint[]) as q (term, count)
+            select hit.belief_id, sum(
+                asked.weight * hit.occurrences / (hit.occurrences + 0.3::float8 + asked.discount * hit.length)
+            ) as score
+            from asked
             cross join lateral (
                 select t.belief_id, t.occurrences, t.length from belief_terms t
-                where t.slice_id = %(slice)s and t.term = q.term offset 0
+                where t.slice_id = %(slice)s and t.term = asked.term offset 0
             ) hit
             group by hit.belief_id
         )
-        select best.belief_id, best.score
+        select best.belief_id, best.score, asked_for.aged
         from (select * from scored order by score desc, belief_id) best
         cross join lateral (
-            select from beliefs where beliefs.belief_id = best.belief_id and {_filtered(wanted)} offset 0
+            select {AGED} as aged from beliefs where beliefs.belief_id = best.belief_id and {_filtered(wanted)} offset 0
         ) asked_for
         order by best.score desc, best.belief_id limit %(limit)s
         """,
         _parameters(slice_id, wanted, ageing, now)
         | {"terms": list(terms), "counts": list(terms.values()), "limit": limit},
     ).fetchall()
-    return dict(rows)
+    return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
 
 
 def by_characters(

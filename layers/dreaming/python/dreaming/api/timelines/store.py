@@ -64,16 +64,31 @@ class ReviewRow:
     right_id: UUID
     relation: str | None
     reason: str
+    in_review: bool
+    decided_at: datetime
+
+    @property
+    def place(self) -> tuple[int, datetime, UUID, UUID]:
+        """Its place in the list, the greatest first."""
+        return int(self.in_review), self.decided_at, self.left_id, self.right_id
 
 
-def read_reviews(tx: Transaction, slice_id: int, limit: int, *, neighbours: bool = False) -> list[ReviewRow]:
-    """Return the pairs for a person, what is in review first, then what is open.
+def read_reviews(
+    tx: Transaction,
+    slice_id: int,
+    limit: int,
+    *,
+    neighbours: bool = False,
+    after: tuple[int, datetime, UUID, UUID] | None = None,
+) -> list[ReviewRow]:
+    """Return the pairs for a person, what is in review first, then what is open; those `after` a place.
 
     Open pairs that are only near each other, and wait for a judge, are left out unless `neighbours` asks for them.
     """
+    in_review, decided_at, left, right = after or (None, None, None, None)
     rows = tx.execute(
         """
-        select left_belief_id, right_belief_id, relation, reason from (
+        select left_belief_id, right_belief_id, relation, reason, in_review, decided_at from (
             select a.*, exists (
                 select from timelines t where t.slice_id = a.slice_id and t.standing = 'review'
                   and t.belief_id = a.left_belief_id
@@ -83,18 +98,29 @@ def read_reviews(tx: Transaction, slice_id: int, limit: int, *, neighbours: bool
             ) as in_review
             from adjudications a where a.slice_id = %(slice)s and (a.relation is null or a.relation = 'incompatible')
         ) pairs
-        where in_review or (relation is null and (%(neighbours)s or not starts_with(reason, 'alike in ')) and exists (
+        where (in_review or (relation is null and (%(neighbours)s or not starts_with(reason, 'alike in ')) and exists (
             select from beliefs b where b.slice_id = %(slice)s and b.belief_id = pairs.left_belief_id
               and b.archived_at is null
         ) and exists (
             select from beliefs b where b.slice_id = %(slice)s and b.belief_id = pairs.right_belief_id
               and b.archived_at is null
-        ))
-        order by in_review desc, decided_at desc, left_belief_id, right_belief_id limit %(limit)s
+        )))
+          and (%(in_review)s::int is null
+               or (in_review::int, decided_at, left_belief_id, right_belief_id)
+                  < (%(in_review)s::int, %(decided)s::timestamptz, %(left)s::uuid, %(right)s::uuid))
+        order by in_review desc, decided_at desc, left_belief_id desc, right_belief_id desc limit %(limit)s
         """,
-        {"slice": slice_id, "limit": limit, "neighbours": neighbours},
+        {
+            "slice": slice_id,
+            "limit": limit,
+            "neighbours": neighbours,
+            "in_review": in_review,
+            "decided": decided_at,
+            "left": left,
+            "right": right,
+        },
     ).fetchall()
-    return [ReviewRow(row[0], row[1], row[2], row[3]) for row in rows]
+    return [ReviewRow(*row) for row in rows]
 
 
 def read_succession(tx: Transaction, slice_id: int, belief_id: UUID) -> list[SuccessionRow]:
