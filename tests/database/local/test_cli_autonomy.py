@@ -106,7 +106,11 @@ def test_an_outcome_is_recorded_and_scored_anew(busy: Dream) -> None:
     assert "known" in busy("autonomy", "outcome", "mail-bot", "a0", "denied").stdout
     assert "a0" in busy("autonomy", "log", "--waiting").stdout
     busy("drain", "autonomy")
-    first = busy.json("autonomy", "log", "--limit", "1")["actions"][0]
+    page = busy.json("autonomy", "log", "--limit", "1")
+    first = page["actions"][0]
+    rest = busy.json("autonomy", "log", "--cursor", page["next_cursor"])
+    assert [first, *rest["actions"]] == busy.json("autonomy", "log", "--limit", "100")["actions"]
+    assert "another 'waiting'" in busy("autonomy", "log", "--waiting", "--cursor", page["next_cursor"], code=2).stderr
     assert (first["outcome"], first["flags"]["competence"]) == ("denied", 0)
     assert "cannot follow" in busy("autonomy", "outcome", "mail-bot", "a0", "success", code=2).stderr
     assert "has no action" in busy("autonomy", "outcome", "mail-bot", "zz", "denied", code=2).stderr
@@ -154,12 +158,14 @@ def test_a_model_judges_and_what_it_could_not_is_listed_and_retried(dream: Dream
 
 def test_a_line_that_is_no_action_is_named_and_nothing_is_logged(dream: Dream) -> None:
     assert "line 2, risk" in record(dream, action(1), action(2, risk="huge"), code=2).stderr
-    assert "in the future" in record(dream, action(-99), code=2).stderr
+    assert "line 1, acted_at: " in record(dream, action(-99), code=2).stderr
+    said = record(dream, action(1), action(2, colour="red"), code=2).stderr
+    assert "line 2, colour: is no field of an action" in said
     file = dream.home.parent / "broken.jsonl"
     for content, problem in ((b"{", "line 1"), (b"\xff\n", "UTF-8"), (b"[1]\n", "line 1")):
         file.write_bytes(content)
         assert problem in dream("autonomy", "record", str(file), code=2).stderr
-    assert dream.json("autonomy", "log") == {"actions": []}
+    assert dream.json("autonomy", "log") == {"actions": [], "next_cursor": None}
     assert dream.json("autonomy") == {"agents": []}
 
 

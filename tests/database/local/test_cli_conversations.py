@@ -73,3 +73,16 @@ def test_a_private_conversation_needs_its_owner(dream: Dream, files: Path) -> No
     assert dream("recall", "boat", "--scope", "private", code=2).exit_code == 2
     assert "another user" in dream("converse", str(files / "boat.vtt"), "--user", "ana").stdout
     assert "No conversation matches" in dream("recall", "zephyr").stdout
+
+
+def test_files_of_one_name_in_two_folders_are_two_conversations(dream: Dream, files: Path) -> None:
+    dream.environment |= ON
+    (files / "march").mkdir()
+    (files / "march" / "boat.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ben>The boat is sold.\n")
+    (files / "march" / "long.txt").write_text("".join(f"Ana: line {number}\n" for number in range(20_001)))
+    document = dream.json("converse", str(files))
+    assert {"boat.vtt", "march/boat.vtt"} <= {row["conversation_id"] for row in document["conversations"]}
+    assert any(one["location"] == "march/long.txt" and "20,001 turns" in one["reason"] for one in document["skipped"])
+    assert {one["conversation_id"] for one in dream.json("recall", "boat")["conversations"]} == {
+        *("boat.vtt", "march/boat.vtt")
+    }

@@ -83,6 +83,9 @@ def test_changes_are_audited_with_who_made_them(dream: Dream) -> None:
     assert entries[1]["actor"] == "dream:ana"
     assert "batch_notes" in dream("settings", "audit", "--limit", "1").stdout
     assert dream.json("settings", "audit", "--before", str(entries[1]["audit_id"]))["audit"] == []
+    assert dream.json("settings", "audit", "--kind", "settings")["audit"] == entries
+    assert dream.json("settings", "audit", "--kind", "beliefs")["audit"] == []
+    assert "is -3, below the least" in dream("settings", "set", "batch_notes", "-3", code=2).stderr
 
 
 def checks(dream: Dream, code: int = 0, **environment: str) -> dict[str, Any]:

@@ -118,3 +118,16 @@ def test_a_killed_one_leaves_no_passes_behind(dream: Dream) -> None:
         process.kill()
         process.wait()
         wait_until(lambda: not is_alive(passes), "the passes have ended", within=60)
+
+
+def test_a_second_one_is_told_where_the_first_is_and_a_killed_one_leaves_the_way_free(dream: Dream) -> None:
+    with up(dream) as (process, api):
+        second = dream("up", "--port", "0", code=3)
+        assert f"process {process.pid}, at {str(api.base_url).rstrip('/')}" in second.stderr
+        beside = dream("drain", code=4)
+        assert f"process {process.pid}" in beside.stderr
+        process.kill()
+        process.wait()
+    with up(dream) as (_, api):
+        assert api.get("/health").status_code == 200
+    assert oct(dream.home.stat().st_mode & 0o777) == "0o700"

@@ -80,35 +80,66 @@ def test_without_vectors_ways_that_need_them_are_left_out(tmp_path: Path) -> Non
 def test_locomo_is_read_by_session_and_evidence(tmp_path: Path) -> None:
     sample = {
         "conversation": {
-            "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "I bought a kettle"}],
-            "session_1_date_time": "1 May",
+            "speaker_a": "Ana",
+            "speaker_b": "Ben",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {
+                    "speaker": "Ana",
+                    "dia_id": "D1:1",
+                    "text": "I bought a kettle",
+                    "img_url": ["https://example.test/1.jpg"],
+                    "blip_caption": "a photo of a copper kettle",
+                    "query": "copper kettle",
+                }
+            ],
+            "session_2_date_time": "2 pm on 9 May, 2023",
+            "session_2": [],
+            "session_3_date_time": "3 pm on 10 May, 2023",
             "session_3": [{"speaker": "Ben", "dia_id": "D3:1", "text": "The remote is broken"}],
         },
+        "event_summary": {"events_session_1": {"Ana": ["buys a kettle"], "Ben": [], "date": "8 May, 2023"}},
+        "observation": {"session_1_observation": {"Ana": [["Ana bought a kettle.", "D1:1"]]}},
+        "session_summary": {"session_1_summary": "Ana bought a kettle."},
+        "sample_id": "conv-26",
         "qa": [
             {"question": "What broke?", "answer": "remote", "evidence": ["D3:1; D3:2"], "category": 1},
             {"question": "What was not said?", "adversarial_answer": "x", "evidence": ["D1:1"], "category": 5},
+            {"question": "And answered?", "answer": "y", "evidence": ["D1:1"], "category": 5},
             {"question": "Which?", "answer": "?", "evidence": [], "category": 2},
+            {"question": "When?", "answer": 2022, "evidence": ["D1:1", "D"], "category": 2},
         ],
     }
     (tmp_path / "locomo.json").write_text(json.dumps([sample]))
     [collection] = read_collections(tmp_path / "locomo.json")
     assert [turns[0].written for turns in collection.conversations] == [
-        "Ana: I bought a kettle",
+        "Ana: I bought a kettle [shares a photo of a copper kettle]",
         "Ben: The remote is broken",
     ]
-    assert [(query.text, query.right) for query in collection.queries["question"]] == [("What broke?", frozenset({1}))]
+    assert [(query.text, query.right) for query in collection.queries["question"]] == [
+        ("What broke?", frozenset({1})),
+        ("When?", frozenset({0})),
+    ]
 
 
 def test_longmemeval_has_sessions_of_its_own_for_each_question(tmp_path: Path) -> None:
     row = {
+        "question_id": "e47becba",
+        "question_type": "single-session-user",
         "question": "Which kettle?",
-        "haystack_session_ids": ["a", "b"],
-        "haystack_sessions": [[{"role": "user", "content": "hi"}], [{"role": "user", "content": "a red kettle"}]],
-        "answer_session_ids": ["b"],
+        "answer": "a red one",
+        "question_date": "2023/05/30 (Tue) 23:40",
+        "haystack_dates": ["2023/05/20 (Sat) 02:21", "2023/05/20 (Sat) 02:57"],
+        "haystack_session_ids": ["sharegpt_yywfIrx_0", "answer_280352e9"],
+        "haystack_sessions": [
+            [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello!"}],
+            [{"role": "user", "content": "a red kettle", "has_answer": True}],
+        ],
+        "answer_session_ids": ["answer_280352e9"],
     }
-    (tmp_path / "long.json").write_text(json.dumps([row, row]))
+    (tmp_path / "long.json").write_text(json.dumps([row, row, row | {"question_id": "e47becba_abs"}]))
     collections = read_collections(tmp_path / "long.json")
-    assert [one.queries["question"][0].right for one in collections] == [{1}, {1}]
+    assert [[one.right for one in collection.queries["question"]] for collection in collections] == [[{1}], [{1}], []]
     found = figures(measure(collections, WAYS, None, lexical_weight=1.0))
     assert found["words.longmemeval.question.hit1"].value == 100
 

@@ -64,7 +64,20 @@ def test_nobody_else_is_answered(api: LocalApi, recorder: Recorder, headers: dic
     answer = httpx.get(f"{api.url}/brain/beliefs", headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
     assert answer.json()["title"] == "Unauthorized"
+    assert answer.json()["correlation_id"]
+    assert answer.headers["www-authenticate"] == 'Bearer realm="dreaming"'
+    assert answer.headers["cache-control"] == "no-store"
     assert recorder.events == []
+
+
+@pytest.mark.parametrize("given", ["bearer key", "BEARER key", "Bearer   key"])
+def test_the_scheme_is_known_in_any_case(api: LocalApi, given: str) -> None:
+    assert httpx.get(f"{api.url}/brain/beliefs", headers={"authorization": given}).status_code == 200
+
+
+@pytest.mark.parametrize("given", ["Basic key", "key", "Bearer", "Bearer key key"])
+def test_another_scheme_is_none(api: LocalApi, given: str) -> None:
+    assert httpx.get(f"{api.url}/brain/beliefs", headers={"authorization": given}).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/health", "/brain/dashboard"])
@@ -99,12 +112,18 @@ def test_a_body_reaches_the_function_and_one_too_large_does_not(api: LocalApi, r
         (b"GET http://[bad HTTP/1.1\r\nHost: 127.0.0.1\r\n", 400),
         (b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \xb2\r\n", 411),
         (b"POST /health HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n", 411),
+        (b"POST /health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " + b"9" * 5_000 + b"\r\n", 413),
+        (b"BREW /health HTTP/1.1\r\nHost: 127.0.0.1\r\n", 501),
+        (b"nonsense\r\n", 400),
     ],
 )
 def test_what_is_no_proper_request_is_refused(api: LocalApi, recorder: Recorder, head: bytes, status: int) -> None:
     with socket.create_connection(("127.0.0.1", api.port), timeout=10) as connection:
-        connection.sendall(head + b"\r\n")
-        assert connection.recv(100).startswith(b"HTTP/1.1 %d " % status)
+        connection.sendall(head + b"Connection: close\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(10_000), b""))
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    problem = json.loads(answer.partition(b"\r\n\r\n")[2])
+    assert (problem["status"], bool(problem["detail"]), bool(problem["correlation_id"])) == (status, True, True)
     assert recorder.events == []
 
 

@@ -96,6 +96,14 @@ HYPOTHETICAL = _phrases(
     r"theoretically, try to, trying to, tentative\w*, it depends, depending on, i said, you said, whatever"
 )
 
+# Somebody else's words, doubts, and plans that are told because nothing came of them.
+HEARSAY = _phrases(
+    r"told (?:me|us|him|her|them), (?:my|his|her|our|their|an?) [\w-]+ (?:always )?(?:says?|said|claims?|claimed), "
+    r"(?:people|they|some) say, (?:claims|claimed|joked|jokes|asks|asked) (?:that|whether|if|for|the|about), "
+    r"have (?:my|our|some|no) doubts, there were plans, (?:had|was|were) planned, (?:had|have) plans to, "
+    r"(?:wanted|hoped|planned|intended|meant) to, hoped for, take it up, no decision was"
+)
+
 # The sentence itself says that it is not meant.
 JOKE = re.compile(
     r"\b(?:just )?(?:kidding|joking)\b|\bjust a joke\b|\b(?:lol|lmao|rofl|haha\w*|hehe\w*)\b|(?:^|\s)/s(?=\s|$|\.)|"
@@ -117,7 +125,8 @@ PROMPT_MARKS = re.compile(
     r"\bthe assistant (?:is|must|should|will|can|may|has|answers|responds|never|always)\b|"
     r"\bthe (?:end )?user (?:asks|wants|says|will|is asking)\b|"
     r"<\|?(?:im_start|im_end|system|endoftext)|\[/?INST\]|</?(?:note|system|prompt|instructions?|user|assistant)>|"
-    r"\bknowledge cutoff\b|\bSYSTEM:|\bremember:|\bdo not reveal\b",
+    r"\bknowledge cutoff\b|\bSYSTEM:|\bremember:|\bdo not reveal\b|"
+    r"\b(?:assistants?|agents?|ais?|models?|bots?)\b[^.\n]{0,30}\breading (?:this|these)\b",
     re.IGNORECASE,
 )
 
@@ -301,10 +310,22 @@ LASTING_COMMIT = _words(
     "replace require support switch use"
 )
 
+# Grammar words of other languages that are no English ones, and the English ones that outweigh them.
+FOREIGN = _words(
+    "der das und ist nicht ein eine einen dem den des im zum zur mit auf für von bei nach wir ihr sie er es ich auch "
+    "aber wird werden haben sind noch nur sich el la los las una unos del al que y de en por para con se su sus son "
+    "está están fue lo como más pero muy ya si usted le les du et est dans une pas avec elle nous vous sont gli di "
+    "che è non della sono het een niet zijn voor os um uma não com"
+)
+ENGLISH = _words("the a of to and in is are was were for on with that it has have by at from")
+
 # Marks that end a question in scripts without spaces, and words there that address, lean or ask.
 UNSPACED_SKIP = re.compile(
     r"[?？]|吗|呢|か[。！]?$|ですか|你|您|请|請|ください|也许|可能|かもしれ|如果|もし|たぶん|でしょう|昨天|今天|明天|昨日|今日|明日|上周|下周|"
-    r"现在|刚才|先週|来週|今週|谢谢|ありがとう"
+    r"现在|刚才|先週|来週|今週|谢谢|ありがとう|"
+    # Agreeing and teasing, others' words, what nothing came of, courtesy.
+    r"[ねよ][。！]?$|と(?:よく|いつも)?言[っいわう]|言われ|冗談|ていれば|予定でした|かどうか|見送った|検討(?:する|します)|楽しみに|"
+    r"おはよう|こんにちは|こんばんは|お疲れ|また後で|特にありません|同じです|相談です"
 )
 UNSPACED_LEANING = re.compile(r"^(?:它|这|那|他|她|這|其|これ|それ|あれ|彼|그|이것)")
 UNSPACED_FIRST_PERSON = re.compile(r"我|私|僕|俺|咱")

@@ -161,7 +161,13 @@ def _meant(reading: _Reading) -> bool:
         return False
     quoted = any(span.group().count(" ") >= 2 for span in _QUOTATION.finditer(text))
     refused = cues.COURTESY.match(text) or cues.SECOND_PERSON.search(text) or cues.HYPOTHETICAL.search(text)
-    return not (refused or quoted or text[0] in "\"“„«'‘")
+    others = cues.HEARSAY.search(text) or _foreign(words)
+    return not (refused or others or quoted or text[0] in "\"“„«'‘")
+
+
+def _foreign(words: tuple[str, ...]) -> bool:
+    """Whether it is of a language whose words these lists would misread, such as "am" in German."""
+    return sum(word in cues.FOREIGN for word in words) >= 2 + sum(word in cues.ENGLISH for word in words)
 
 
 def _stands_alone(reading: _Reading) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 from uuid import UUID
@@ -11,12 +10,12 @@ from uuid import UUID
 import click
 
 from dreaming.errors import InvalidInput
-from dreaming.local.commands.command import DreamCommand, DreamFamily, with_session
+from dreaming.local.commands.command import DreamCommand, DreamFamily, cursor_option, with_session
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted
 
 if TYPE_CHECKING:
-    from dreaming.autonomy.records import IncomingAction, LogCounts
+    from dreaming.autonomy.records import LogCounts
     from dreaming.autonomy.rules import Policy
     from dreaming.database import Database
 
@@ -28,7 +27,7 @@ DENIED = 5
 
 _AT_ONCE = 500
 _SHORTEST_ID = 4
-_MOST = 1_000
+_MOST = 999
 
 
 @click.group(
@@ -95,39 +94,50 @@ def show_why(session: Session, agent: str) -> None:
 @click.option("--waiting", is_flag=True, help="Only actions that wait to be scored.")
 @click.option("--dead", is_flag=True, help="Only actions that were given up.")
 @click.option("--limit", type=click.IntRange(1, _MOST), default=30, show_default=True, help="How many.")
+@cursor_option
 @with_session
-def log(session: Session, agent: str | None, waiting: bool, dead: bool, limit: int) -> None:
+def log(session: Session, agent: str | None, waiting: bool, dead: bool, limit: int, cursor: str | None) -> None:
     """List the actions that are logged, the latest first."""
+    from dreaming.api.paging import moment_and_id, page_of
     from dreaming.autonomy.records import Scoring
     from dreaming.autonomy.service import read_dead_letters, read_log
     from dreaming.local.commands.autonomy_view import action_document, show_actions, show_dead
 
     if waiting and dead:
         raise InvalidInput("--waiting", "is given with --dead", "give one of them")
+    listing = session.listing("dead actions" if dead else "actions", agent=agent, waiting=waiting)
+    after = moment_and_id(listing.open(cursor))
     with session.database() as database:
         if dead:
-            letters = read_dead_letters(database, session.org, agent_id=agent, limit=limit)
+            given_up = read_dead_letters(database, session.org, agent_id=agent, limit=limit + 1, after=after)
+            letters = page_of(given_up, limit, lambda one: (one.dead_at, one.action.action_id))
+            more = listing.close(letters.next_cursor)
             if session.output.as_json:
                 fields = ("reason", "attempts", "first_unreadable_at", "dead_at")
                 session.output.document(
                     {
                         "dead": [
                             {"action": action_document(one.action)} | {name: getattr(one, name) for name in fields}
-                            for one in letters
-                        ]
+                            for one in letters.items
+                        ],
+                        "next_cursor": more,
                     }
                 )
-            elif letters:
-                show_dead(session, letters)
+            elif letters.items:
+                show_dead(session, letters.items)
+                session.tell_more(more)
             else:
                 session.output.line("No action was given up.")
             return
         scoring = Scoring.WAITING if waiting else None
-        actions = read_log(database, session.org, agent_id=agent, scoring=scoring, limit=limit)
+        found = read_log(database, session.org, agent_id=agent, scoring=scoring, limit=limit + 1, after=after)
+    actions = page_of(found, limit, lambda one: (one.acted_at, one.action_id))
+    more = listing.close(actions.next_cursor)
     if session.output.as_json:
-        session.output.document({"actions": [action_document(one) for one in actions]})
-    elif actions:
-        show_actions(session, actions)
+        session.output.document({"actions": [action_document(one) for one in actions.items], "next_cursor": more})
+    elif actions.items:
+        show_actions(session, actions.items)
+        session.tell_more(more)
     else:
         session.output.line("No action waits." if waiting else "No action is logged.")
 
@@ -222,14 +232,17 @@ def record(session: Session, file: IO[str]) -> None:
     from dreaming.autonomy.records import LogCounts
     from dreaming.autonomy.service import log_actions
     from dreaming.identifiers import uuid7
+    from dreaming.local.commands.action_lines import of_lines, read_actions
 
     total = LogCounts()
-    actions = list(read_actions(file))  # all lines are right before the first is logged
+    read = list(read_actions(file))  # all lines are right before the first is logged
     with session.database() as database:
-        for start in range(0, len(actions), _AT_ONCE):
-            counts = log_actions(
-                database, session.org, actions[start : start + _AT_ONCE], now=session.now(), new_id=uuid7
-            )
+        for start in range(0, len(read), _AT_ONCE):
+            part = read[start : start + _AT_ONCE]
+            with of_lines([number for number, _ in part]):
+                counts = log_actions(
+                    database, session.org, [action for _, action in part], now=session.now(), new_id=uuid7
+                )
             total = _sum(total, counts)
     if session.output.as_json:
         session.output.document(total)
@@ -283,38 +296,6 @@ def retry(session: Session, action_ids: Sequence[str], everything: bool) -> None
         session.output.document({"retried": count})
     else:
         session.output.line(f"{counted(count, 'action')} waiting again. Next: {session.invocation} drain autonomy")
-
-
-def read_actions(lines: IO[str]) -> Iterator[IncomingAction]:
-    """Yield the action of each line that is not blank.
-
-    Raises:
-        InvalidInput: naming the line and the field that is wrong.
-    """
-    from pydantic import ValidationError
-
-    from dreaming.autonomy.records import IncomingAction
-
-    for number, line in enumerate(_decoded(lines), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield IncomingAction.model_validate(json.loads(line))
-        except ValidationError as problem:
-            first = problem.errors(include_url=False, include_input=False)[0]
-            field = ".".join(str(part) for part in first["loc"]) or "the line"
-            raise InvalidInput(
-                f"line {number}, {field}", first["msg"].lower(), "see: dream autonomy record --help"
-            ) from None
-        except (ValueError, RecursionError):
-            raise InvalidInput(f"line {number}", "is not JSON", "write one JSON object on each line") from None
-
-
-def _decoded(lines: IO[str]) -> Iterator[str]:
-    try:
-        yield from lines
-    except UnicodeDecodeError:
-        raise InvalidInput("FILE", "is not UTF-8", "write it in UTF-8") from None
 
 
 def _show_one(session: Session, database: Database, agent: str, now: datetime) -> None:

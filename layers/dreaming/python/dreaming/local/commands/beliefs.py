@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.command import DreamCommand, cursor_option, with_session
 from dreaming.local.commands.readings import moment
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, day, note_name, one_line, printable, short_id
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dreaming.api.beliefs.store import BeliefFilter
+    from dreaming.api.paging import Listing
     from dreaming.api.records import BeliefReading
     from dreaming.api.search.ranking import Place
 
@@ -41,7 +42,7 @@ QUOTE_LENGTH = 300
 @click.option("--as-of", metavar="DATE", help="What held at that time, by all that is known today.")
 @click.option("--believed-at", metavar="DATE", help="What was believed then, by what was known at that time.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at once.")
-@click.option("--cursor", metavar="CURSOR", help="Goes on where a page ended.")
+@cursor_option
 @with_session
 def beliefs(
     session: Session,
@@ -70,15 +71,16 @@ def beliefs(
         moment("--as-of", as_of, UTC),
         moment("--believed-at", believed_at, UTC),
     )
+    listing = session.listing("beliefs", **{name: getattr(wanted, name) for name in type(wanted).__dataclass_fields__})
+    place = listing.open(cursor)
     if words:
-        _search(session, wanted, limit, cursor)
+        _search(session, wanted, limit, place, listing)
         return
     with session.database() as database:
-        page = session.reader(database).beliefs(session.key, wanted, limit=limit, cursor=cursor)
+        page = session.reader(database).beliefs(session.key, wanted, limit=limit, cursor=place)
+    more = listing.close(page.next_cursor)
     if session.output.as_json:
-        session.output.document(
-            {"beliefs": [belief_document(one) for one in page.beliefs], "next_cursor": page.next_cursor}
-        )
+        session.output.document({"beliefs": [belief_document(one) for one in page.beliefs], "next_cursor": more})
         return
     if not page.beliefs:
         narrowed = words or kind or min_confidence or cursor
@@ -87,25 +89,25 @@ def beliefs(
         session.output.line(f"See what waits: {session.invocation} status")
         return
     show_beliefs(session, page.beliefs)
-    if page.next_cursor:
-        session.output.whole(f"More: the same command with --cursor {page.next_cursor}")
+    session.tell_more(more)
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.beliefs[0].belief.belief_id)}")
 
 
-def _search(session: Session, wanted: BeliefFilter, limit: int, cursor: str | None) -> None:
+def _search(session: Session, wanted: BeliefFilter, limit: int, place: str | None, listing: Listing) -> None:
     from dreaming.api.search.service import Searching
     from dreaming.local.commands.conversations import named_embedder
 
     with session.database() as database:
         searching = Searching(database, session.tenant, session.variables, session.now(), named_embedder(session))
-        page = searching.search(session.key, wanted, limit=limit, cursor=cursor)
+        page = searching.search(session.key, wanted, limit=limit, cursor=place)
+    more = listing.close(page.next_cursor)
     if session.output.as_json:
         found = [
             belief_document(one.reading)
             | {"score": one.place.score, "lexical": one.place.lexical, "likeness": one.place.likeness}
             for one in page.found
         ]
-        session.output.document({"beliefs": found, "next_cursor": page.next_cursor, "reason": page.reason})
+        session.output.document({"beliefs": found, "next_cursor": more, "reason": page.reason})
         return
     if page.reason:
         session.output.notice(_COMPARED.get(page.reason, f"Words only: {page.reason.replace('_', ' ')}."))
@@ -114,8 +116,7 @@ def _search(session: Session, wanted: BeliefFilter, limit: int, cursor: str | No
         session.output.line(f"See what waits: {session.invocation} status")
         return
     show_beliefs(session, [one.reading for one in page.found], [one.place for one in page.found])
-    if page.next_cursor:
-        session.output.whole(f"More: the same command with --cursor {page.next_cursor}")
+    session.tell_more(more)
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.found[0].reading.belief.belief_id)}")
 
 

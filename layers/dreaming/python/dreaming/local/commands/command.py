@@ -79,6 +79,9 @@ def shared_options(*, hidden: bool) -> list[click.Parameter]:
     ]
 
 
+cursor_option = click.option("--cursor", metavar="CURSOR", help="Goes on where a page ended.")
+
+
 def write_examples(formatter: click.HelpFormatter, examples: str, *, hint: bool = True) -> None:
     """Write examples unwrapped, and where the other options are."""
     with formatter.section("Examples"):

@@ -22,6 +22,7 @@ REMEDIES = {
     "no_embedding_consent": "words only: the organization does not consent to embedding; "
     "run: dream settings set embedding_consent true",
     "no_embedder": "words only: no embedder is set up; set DREAMING_EMBEDDING_PROVIDER=minilm",
+    "budget_spent": "words only: the model calls of today are used up; see the setting model_calls_per_day",
     "throttled": "captured a moment ago; the embedding pass adds the vector: dream drain embedding",
     "not_owner": "another user of the organization has captured a conversation of this name",
     "other_scope": "you have captured a conversation of this name in another scope",
@@ -47,7 +48,7 @@ def recalling(session: Session, database: Database) -> Recalling:
     """Return the service that recalls, for this installation."""
     from dreaming.recall.service import Recalling
 
-    return Recalling(database, session.variables, partial(_embedder, _keys(session)))
+    return Recalling(database, session.variables, partial(_embedder, _keys(session)), session.now)
 
 
 def named_embedder(session: Session) -> Callable[[Settings, str, str], Embedder | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dreaming.notes.connectors.talks import Talk
     from dreaming.recall.records import CaptureAnswer, IncomingConversation
 
-_LONGEST_TURN = 1_000_000
+_LONGEST_TURN, _MOST_TURNS = 1_000_000, 20_000  # as a capture takes them
 
 
 @click.command(
@@ -39,7 +40,8 @@ _LONGEST_TURN = 1_000_000
 def converse(session: Session, files: Sequence[Path], agent: str | None) -> int | None:
     """Capture conversations from transcripts: .vtt, .srt, .txt with `Speaker: text` lines, .jsonl.
 
-    A transcript is one conversation, called by its file; each line of a .jsonl file is one. Captured
+    A transcript is one conversation, called by its file, or by its path below the folder; each line of a
+    .jsonl file is one. Captured
     again, a conversation is overwritten, and only what was added is embedded.
     """
     from dreaming.recall.switch import is_on
@@ -51,8 +53,8 @@ def converse(session: Session, files: Sequence[Path], agent: str | None) -> int 
     skipped: list[Skipped] = []
     with session.database() as database, session.output.progress("capturing", len(paths), "files") as show:
         service = capturing(session, database)
-        for done, path in enumerate(paths, start=1):
-            for talk in _talks(path, skipped):
+        for done, (path, name) in enumerate(paths, start=1):
+            for talk in _talks(path, name, skipped):
                 answer = service.capture(session.tenant, _conversation(talk, agent), scope=session.scope)
                 captured.append((talk.name, answer))
             show(done)
@@ -60,25 +62,39 @@ def converse(session: Session, files: Sequence[Path], agent: str | None) -> int 
     return None if captured else 2
 
 
-def _below(files: Sequence[Path]) -> list[Path]:
-    found: list[Path] = []
+def _below(files: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Return the files, and how they are called: two of one name in two folders are two conversations."""
+    found: list[tuple[Path, str]] = []
     for path in files:
         if not path.exists():
             raise InvalidInput("FILES", f"{str(path)!r} does not exist", "name transcripts, or folders of them")
         below = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-        found += [one for one in below if not any(part.startswith(".") for part in one.relative_to(path).parts)]
+        found += [
+            (one, one.relative_to(path).as_posix() if path.is_dir() else one.name)
+            for one in below
+            if not any(part.startswith(".") for part in one.relative_to(path).parts)
+        ]
     return found
 
 
-def _talks(path: Path, skipped: list[Skipped]) -> Iterator[Talk]:
+def _talks(path: Path, name: str, skipped: list[Skipped]) -> Iterator[Talk]:
+    """Yield the conversations of a file; what is called by the file gets its path's name."""
     from dreaming.notes.connectors.records import Skipped
     from dreaming.notes.connectors.talks import read_talks
 
     for one in read_talks(path):
         if isinstance(one, Skipped):
-            skipped.append(one)
+            skipped.append(replace(one, location=_called(one.location, path, name)))
+        elif len(one.turns) > _MOST_TURNS:
+            reason = f"has {len(one.turns):,} turns, above the most of {_MOST_TURNS:,}"
+            skipped.append(Skipped(_called(one.name, path, name), reason))
         else:
-            yield one
+            yield replace(one, name=_called(one.name, path, name))
+
+
+def _called(own: str, path: Path, name: str) -> str:
+    """Return what is called by its file as called by the file's path; a name of its own stays."""
+    return name + own.removeprefix(path.name) if own.startswith(path.name) else own
 
 
 def _conversation(talk: Talk, agent: str | None) -> IncomingConversation:

@@ -20,6 +20,7 @@ from dreaming.local.commands.other_passes import (
 )
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
+from dreaming.local.occupation import DRAIN, beside_others
 from dreaming.local.output import counted
 from dreaming.passes.records import PASS_FUNCTIONS
 
@@ -130,7 +131,10 @@ def drain(session: Session, redrive: bool, pass_name: str) -> int:
     """
     drained = None
     others: list[PassDrained] = []
-    with session.runtime() as runtime:
+    session.make_home()
+    with beside_others(session.home, DRAIN) as company, session.runtime() as runtime:
+        for one in company:
+            session.output.notice(f"{one} is at work here too; each takes its own batches")
         if redrive:
             for name in (CONSOLIDATION, *OTHER_PASSES) if pass_name == _ALL else (pass_name,):
                 runtime.queue(name).redrive()

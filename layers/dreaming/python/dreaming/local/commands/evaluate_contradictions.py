@@ -11,6 +11,7 @@ import click
 
 from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.evaluate_results import Results, with_results
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, table
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _BUILT_IN = Path(__file__).parents[6] / "tests" / "evaluation" / "contradictions.jsonl"
 _TITLES = {"rules": "rules alone", "judge": "and a judge", "unsure_judge": "a judge wrong in 10 %"}
 _FIGURES = ("answers", "retired", "intervals")
+_FIGURE_TITLES = {
+    "answers": "current answer right",
+    "retired": "unrelated retired",
+    "intervals": "both sides, intervals",
+}
 
 
 @click.command(
@@ -49,8 +55,15 @@ _FIGURES = ("answers", "retired", "intervals")
 @click.option("--model", "by_model", is_flag=True, help="Let the configured chat model read notes without claims.")
 @click.option("--wrong", is_flag=True, help="List what came out wrong.")
 @with_session
+@with_results
 def contradictions(
-    session: Session, file: Path | None, half: str | None, rows: Sequence[str], by_model: bool, wrong: bool
+    results: Results,
+    session: Session,
+    file: Path | None,
+    half: str | None,
+    rows: Sequence[str],
+    by_model: bool,
+    wrong: bool,
 ) -> int | None:
     """Measure contradictions on stories, note by note through the real passes.
 
@@ -60,6 +73,7 @@ def contradictions(
     from dreaming.local.evaluation.contradictions import details, figures, own_database, tell
     from dreaming.local.evaluation.dedup import Half
     from dreaming.local.evaluation.records import Report, environment
+    from dreaming.local.evaluation.results import SET, VERSION, digest
     from dreaming.local.evaluation.stories import Row, half_of, read_stories
 
     path = file or _BUILT_IN
@@ -67,6 +81,13 @@ def contradictions(
         raise InvalidInput("FILE", "is not given, and the built-in stories are only in the repository", "name a file")
     chosen = Half(half) if half else (Half.REPORTED if file is None else Half.ALL)
     stories = half_of(read_stories(path), chosen)
+    identity = {
+        VERSION: 1,
+        SET: digest(story.model_dump_json() for story in stories),
+        "file": path.name,
+        "half": chosen.value,
+    }
+    results.check("contradictions", identity)
     wanted = [Row(row) for row in _TITLES if not rows or row in rows]
     extractor = None
     if by_model:
@@ -77,23 +98,33 @@ def contradictions(
         for place, row in enumerate(wanted):
             step = partial(_step, show, place * len(stories), _TITLES[row.value])
             told[row] = tell(database, stories, row, extractor=extractor, on_story=step)
-    report = Report("contradictions", figures(told), environment(file=path.name, half=chosen.value, **details(stories)))
-    if session.output.as_json:
-        session.output.document(report)
-    else:
-        session.output.line(f"{counted(len(stories), 'story', 'stories')} ({chosen.value}) of {path.name}", "bold")
-        _show(session, report.figures, wanted, sorted({story.kind for story in stories}))
+    model = extractor.name if extractor else "none: the claims are given"
+    report = Report("contradictions", figures(told), environment(model=model, **identity, **details(stories)))
+    of = f"{counted(len(stories), 'story', 'stories')} ({chosen.value}) of {path.name}"
+    code = results.finish(
+        session,
+        report,
+        lambda: _show(session, report.figures, wanted, sorted({story.kind for story in stories}), of),
+        titles=_TITLES | _FIGURE_TITLES,
+        problems=[
+            (f"{_TITLES[row.value]}: {one.story.id} ({one.story.kind})", one.problems)
+            for row, held in told.items()
+            for one in held
+            if one.problems
+        ],
+    )
     if wrong:
         _show_wrong(session, told)
-    return None if report.ok else 5
+    return code
 
 
 def _step(show: ShowProgress, before: int, title: str, done: int) -> None:
     show(before + done, detail=title)
 
 
-def _show(session: Session, found: Mapping[str, Figure], rows: Sequence[Row], kinds: Sequence[str]) -> None:
+def _show(session: Session, found: Mapping[str, Figure], rows: Sequence[Row], kinds: Sequence[str], of: str) -> None:
     right = {"justify": "right"}
+    session.output.line(of, "bold")
     made = table("", ("current answer\nright", right), ("unrelated\nretired", right), ("both sides,\nintervals", right))
     for row in rows:
         made.add_row(_TITLES[row.value], *(_cell(found.get(f"{row.value}.{name}")) for name in _FIGURES))

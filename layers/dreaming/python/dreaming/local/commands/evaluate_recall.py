@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.evaluate_results import Results, with_results
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, table
 
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 @click.option("--choose", is_flag=True, help="Also show other constants on the first part, as they were chosen.")
 @click.option("--cache", type=click.Path(path_type=Path), help="File that keeps the vectors; in the home by default.")
 @with_session
-def recall(session: Session, path: Path, words_only: bool, choose: bool, cache: Path | None) -> int | None:
+@with_results
+def recall(
+    results: Results, session: Session, path: Path, words_only: bool, choose: bool, cache: Path | None
+) -> int | None:
     """Measure recall on labelled conversations: QMSum, LoCoMo or LongMemEval files.
 
     Each way of indexing is asked the same. Hits count among the first five.
@@ -39,26 +43,32 @@ def recall(session: Session, path: Path, words_only: bool, choose: bool, cache: 
     from dreaming.local.evaluation.conversations import read_collections
     from dreaming.local.evaluation.recall import WAYS, figures, measure, merged
     from dreaming.local.evaluation.records import Report, environment
+    from dreaming.local.evaluation.results import SET, VERSION, digest
     from dreaming.recall.service import lexical_weight
     from dreaming.settings.resolution import resolve
 
     parts = read_collections(path)
     names = list(dict.fromkeys(one.part for one in parts))
     collections = [*parts, merged(parts)] if len(parts) == len(names) > 1 else parts
+    asked = (query.text for one in parts for queries in one.queries.values() for query in queries)
+    identity = {VERSION: 1, SET: digest(asked), "path": path.name}
+    results.check("recall", identity)
     vectors = None if words_only else _vectors(session, collections, cache)
     weight = lexical_weight(resolve(session.variables, {}))
     found = figures(measure(collections, WAYS, vectors, lexical_weight=weight))
     conversations = sum(len(one.conversations) for one in parts)
-    details = {"path": path.name, "conversations": conversations, "lexical_weight": weight}
-    report = Report("recall", found, environment(**details))
-    if session.output.as_json:
-        session.output.document(report)
-    else:
-        session.output.line(f"{counted(conversations, 'conversation')} of {path.name}, hit@5 (hit@1)", "bold")
-        _show(session, found, list(dict.fromkeys(one.part for one in collections)))
+    report = Report("recall", found, environment(**identity, conversations=conversations, lexical_weight=weight))
+    of = f"{counted(conversations, 'conversation')} of {path.name}, hit@5 (hit@1)"
+    code = results.finish(
+        session,
+        report,
+        lambda: _show(session, found, list(dict.fromkeys(one.part for one in collections)), of),
+        titles={way.name: way.title for way in WAYS}
+        | {"hit5": "among the first five", "hit1": "the first", "summary": "summaries", "question": "questions"},
+    )
     if choose:
         _show_choices(session, parts[:1], vectors)
-    return None if report.ok else 5
+    return code
 
 
 def _vectors(session: Session, collections: Sequence[Collection], cache: Path | None) -> VectorCache:
@@ -73,8 +83,10 @@ def _vectors(session: Session, collections: Sequence[Collection], cache: Path | 
     return vectors
 
 
-def _show(session: Session, found: Mapping[str, Figure], parts: Sequence[str]) -> None:
+def _show(session: Session, found: Mapping[str, Figure], parts: Sequence[str], of: str) -> None:
     from dreaming.local.evaluation.recall import WAYS
+
+    session.output.line(of, "bold")
 
     kinds = [kind for kind in ("summary", "question") if any(f".{kind}." in name for name in found)]
     columns = [(part, kind) for kind in kinds for part in parts]

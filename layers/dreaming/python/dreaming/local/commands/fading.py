@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.command import DreamCommand, cursor_option, with_session
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, day, one_line, short_id, table
 
@@ -30,23 +30,30 @@ _STATEMENT = 64
     """,
 )
 @click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="How many to list.")
+@cursor_option
 @with_session
-def fading(session: Session, limit: int) -> None:
+def fading(session: Session, limit: int, cursor: str | None) -> None:
     """Show how many beliefs fade in each of the next 12 weeks, and which ones go first.
 
     Unless something confirms them: a further note, or `dream confirm`. What has faded is archived by the
     next pass and can be restored.
     """
+    from dreaming.api.paging import moment_and_id, write_cursor
     from dreaming.passes.decay.service import Outlook
 
+    listing = session.listing("fading")
+    after = moment_and_id(listing.open(cursor))
     with session.database() as database:
-        forecast = Outlook(database, session.key, session.variables, session.now()).forecast(limit=limit)
+        forecast = Outlook(database, session.key, session.variables, session.now()).forecast(limit=limit, after=after)
+    last = forecast.next_ones[-1] if forecast and forecast.more and forecast.next_ones else None
+    more = None if last is None else listing.close(write_cursor(last.fades_at, last.belief_id))
     if session.output.as_json:
-        session.output.document({"forecast": forecast})
+        session.output.document({"forecast": forecast, "next_cursor": more})
     elif forecast is None:
         session.output.line("There is nothing in this slice yet.")
     else:
         _show(session, forecast)
+        session.tell_more(more)
 
 
 def _show(session: Session, forecast: Forecast) -> None:

@@ -47,7 +47,9 @@ def mcp(session: Session, url: str | None, region: str | None, trust: str) -> No
 
         from dreaming.local.tools import serve
     except ModuleNotFoundError as error:
-        raise Misconfigured(f"{error.name} is not installed; install dreaming[mcp]") from error
+        raise Misconfigured(
+            f"{error.name} is not installed; install dreaming[mcp], or in a checkout run: make setup"
+        ) from error
     if region is not None and url is None:
         raise InvalidInput("--iam", "is given without --url", "name the deployment's API")
     with _client(session, url, region) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dreaming.errors import InvalidInput
 from dreaming.local.commands.session import Session
 
 _REMEDIES = {
@@ -20,6 +21,24 @@ _REMEDIES = {
     "provider_unavailable": "check chat_base_url or embedding_base_url; once it can be reached: {dream} drain",
     "database_unavailable": "the database went away; later: {dream} drain",
 }
+
+
+_COMMANDS = {
+    "belief_id": "dream beliefs",
+    "left_id": "dream conflicts",
+    "right_id": "dream conflicts",
+    "source_id": "dream why BELIEF_ID --json",
+    "agent": "dream autonomy",
+    "external_id": "dream autonomy log",
+    "org_id": "dream erase lift-organization",
+}
+
+
+def in_commands(error: BaseException) -> str:
+    """Return what an error says, with the command that helps where the error tells of the data and not of it."""
+    told = str(error) or type(error).__name__
+    command = _COMMANDS.get(error.field) if isinstance(error, InvalidInput) else None
+    return told if command is None or "`dream " in told else f"{told}: see `{command}`"
 
 
 def remedy(session: Session, reason: str) -> str:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import click
 
 from dreaming.errors import InvalidInput
-from dreaming.local.commands.command import DreamCommand, DreamFamily, with_session
+from dreaming.local.commands.command import DreamCommand, DreamFamily, cursor_option, with_session
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, day, minute, one_line, short_id, table
+
+if TYPE_CHECKING:
+    from dreaming.api.service import Reader
+    from dreaming.notes.records import SliceKey
 
 MOST = 1_000
 _SHORTEST_ID = 4
@@ -25,20 +30,24 @@ _SHORTEST_ID = 4
     dream retired retry --all
     """,
 )
+@click.option("--limit", type=click.IntRange(1, MOST), default=100, show_default=True, help="How many notes.")
+@cursor_option
 @click.pass_context
-def retired(ctx: click.Context) -> None:
+def retired(ctx: click.Context, limit: int, cursor: str | None) -> None:
     """List the notes that failed three times; `retry` lets them wait again with no attempts counted."""
     if ctx.invoked_subcommand is None:
-        list_retired()
+        list_retired(limit=limit, cursor=cursor)
 
 
 @with_session
-def list_retired(session: Session) -> None:
-    """Print a slice's retired notes."""
+def list_retired(session: Session, *, limit: int, cursor: str | None) -> None:
+    """Print a page of a slice's retired notes."""
+    listing = session.listing("retired notes")
     with session.database() as database:
-        notes = session.reader(database).retired(session.key, limit=MOST)
+        page = session.reader(database).retired(session.key, limit=limit, cursor=listing.open(cursor))
+    notes, more = page.items, listing.close(page.next_cursor)
     if session.output.as_json:
-        session.output.document({"retired": notes})
+        session.output.document({"retired": notes, "next_cursor": more})
         return
     if not notes:
         session.output.line("No note is retired.")
@@ -55,6 +64,7 @@ def list_retired(session: Session) -> None:
             day(note.occurred_at),
         )
     session.output.show(made)
+    session.tell_more(more)
     session.output.line(f"Retry: {session.invocation} retired retry ID, or --all; then {session.invocation} drain")
 
 
@@ -77,13 +87,22 @@ def retry(session: Session, note_ids: Sequence[str], everything: bool) -> None:
     with session.database() as database:
         chosen = None
         if not everything:
-            known = [note.note_id for note in session.reader(database).retired(session.key, limit=MOST)]
+            known = _ids(session.reader(database), session.key)
             chosen = [_find(given, known) for given in note_ids]
         count = retry_retired(database, session.key, chosen, now=session.now())
     if session.output.as_json:
         session.output.document({"retried": count})
     else:
         session.output.line(f"{counted(count, 'note')} waiting again. Next: {session.invocation} drain")
+
+
+def _ids(reader: Reader, key: SliceKey) -> list[UUID]:
+    page = reader.retired(key, limit=MOST)
+    found = [note.note_id for note in page.items]
+    while page.next_cursor is not None:
+        page = reader.retired(key, limit=MOST, cursor=page.next_cursor)
+        found += [note.note_id for note in page.items]
+    return found
 
 
 def _find(given: str, known: Sequence[UUID]) -> UUID:

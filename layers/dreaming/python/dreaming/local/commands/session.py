@@ -14,11 +14,12 @@ from shlex import quote
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
-from dreaming.errors import InvalidInput, Misconfigured
-from dreaming.local.home import deployment_environment, home_folder
+from dreaming.errors import InvalidInput
+from dreaming.local.home import deployment_environment, home_folder, make_home
 from dreaming.local.output import Output
 
 if TYPE_CHECKING:
+    from dreaming.api.paging import Listing
     from dreaming.api.service import Reader
     from dreaming.database import Database
     from dreaming.local.runtime import LocalRuntime
@@ -111,9 +112,20 @@ class Session:
         parts += ["--user", quote(self.user)] if self.user else []
         return " ".join(parts)
 
+    def tell_more(self, next_cursor: str | None) -> None:
+        """Say how the list goes on, if it does."""
+        if next_cursor is not None:
+            self.output.whole(f"More: the same command with --cursor {next_cursor}")
+
     def now(self) -> datetime:
         """Return the time of day, in UTC."""
         return datetime.now(UTC)
+
+    def listing(self, name: str, **filters: object) -> Listing:
+        """Return a list as it is asked for, which its cursors are bound to."""
+        from dreaming.api.paging import Listing
+
+        return Listing(name, self.tenant, {"scope": self.scope, **filters})
 
     def reader(self, database: Database) -> Reader:
         """Return what reads for the one who is asking, as of now."""
@@ -188,12 +200,7 @@ class Session:
 
     def make_home(self) -> None:
         """Make the home folder where it is missing."""
-        try:
-            self.home.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise Misconfigured(
-                f"the home folder {self.home} cannot be made: {error.strerror}; name another with --home"
-            ) from error
+        make_home(self.home)
 
 
 def open_session(given: Mapping[str, Any], environment: Mapping[str, str]) -> Session:

@@ -117,9 +117,11 @@ def get(session: Session, name: str) -> None:
     dream settings set enrolled true
     dream settings set jaccard_threshold 0.8
     """,
+    # A negative number is a value and no option.
+    context_settings={"ignore_unknown_options": True},
 )
 @click.argument("name")
-@click.argument("value")
+@click.argument("value", type=click.UNPROCESSED)
 @with_session
 def set_setting(session: Session, name: str, value: str) -> None:
     """Change a setting, enrolment or a consent."""
@@ -160,13 +162,20 @@ def reset(session: Session, name: str) -> None:
 @settings.command(cls=DreamCommand, examples="dream settings audit --limit 20")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many changes.")
 @click.option("--before", type=int, metavar="ID", help="Only changes before this one.")
+@click.option(
+    "--kind",
+    type=click.Choice(["settings", "beliefs", "erasure"]),
+    help="Only settings and consents, what people did to beliefs, or what was erased.",
+)
 @with_session
-def audit(session: Session, limit: int, before: int | None) -> None:
-    """List who changed which of the organization's settings and consents, the newest first."""
+def audit(session: Session, limit: int, before: int | None, kind: str | None) -> None:
+    """List who changed what in the organization, the newest first."""
+    from dreaming.settings.records import AuditKind
     from dreaming.settings.service import list_audit
 
+    wanted = None if kind is None else AuditKind(kind)
     with session.database() as database, database.transaction(session.tenant) as tx:
-        entries = list_audit(tx, session.org, limit=limit, before=before)
+        entries = list_audit(tx, session.org, limit=limit, before=before, kind=wanted)
     if session.output.as_json:
         session.output.document({"audit": entries})
     elif not entries:

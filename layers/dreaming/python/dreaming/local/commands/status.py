@@ -16,7 +16,6 @@ from dreaming.local.output import minute, short_id, table
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
     from dreaming.notes.records import SliceKey
-    from dreaming.passes.consolidation.reconsolidation import Rereading
 
 
 @click.command(
@@ -35,20 +34,22 @@ def status(session: Session, runs: int) -> None:
     Total is the sum of consolidated, waiting, retired and empty. The numbers are kept counters, so
     this costs the same with a million notes.
     """
-    from dreaming.passes.consolidation.reconsolidation import rereadings
-
     with session.database() as database:
-        statuses = session.reader(database).status(PASS, runs=runs)
-        again = rereadings(database, session.tenant)
+        progress = session.reader(database).progress(PASS, runs=runs)
+    statuses = progress.slices
+    stopped = [{"reason": reason, "remedy": remedy(session, reason)} for reason in progress.stopped]
     if session.output.as_json:
-        slices = [{**status_document(one), "reconsolidation": again.get(one.slice.slice_id)} for one in statuses]
-        session.output.document({"org": session.org, "slices": slices})
+        slices = [{**status_document(one), "reconsolidation": one.rereading} for one in statuses]
+        session.output.document({"org": session.org, "stopped": stopped, "slices": slices})
         return
+    for one in stopped:
+        session.output.line(f"Stopped: {one['reason']}", "yellow")
+        session.output.line(f"  {one['remedy']}")
     if not statuses:
         session.output.line(f"The organization {session.org!r} has no notes yet.")
         session.output.line(f"Next: {session.invocation} ingest --help, or see it work: dream demo")
-    for one in statuses:
-        show_status(session, one, again.get(one.slice.slice_id))
+    for status in statuses:
+        show_status(session, status)
 
 
 def status_document(status: SliceStatus) -> dict[str, Any]:
@@ -69,8 +70,8 @@ def status_document(status: SliceStatus) -> dict[str, Any]:
     }
 
 
-def show_status(session: Session, status: SliceStatus, again: Rereading | None = None) -> None:
-    """Print a slice's status; `again` when its notes are being read again."""
+def show_status(session: Session, status: SliceStatus) -> None:
+    """Print a slice's status."""
     output, notes, beliefs, cursor = session.output, status.notes, status.beliefs, status.cursor
     output.line(slice_name(status.slice.key), "bold")
     output.line(
@@ -84,7 +85,7 @@ def show_status(session: Session, status: SliceStatus, again: Rereading | None =
         output.line(f"           {kinds}", "dim")
     reached = f", up to notes of {minute(cursor.last_occurred_at)}" if cursor.last_occurred_at else ""
     output.line(f"  cursor   {cursor.position:,} of {status.last_sequence:,}{reached}")
-    if again is not None:
+    if (again := status.rereading) is not None:
         output.line(f"  again    notes up to {again.goal:,} are being read again, since {minute(again.since)}")
     if cursor.running:
         output.line(f"  a run is under way, last progress {minute(cursor.progressed_at)}")

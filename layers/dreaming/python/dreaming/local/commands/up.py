@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
+from dreaming.local.occupation import DRAIN, UP, Occupation, occupant, occupied
 
 if TYPE_CHECKING:
     from dreaming.local.web import LocalApi
@@ -43,8 +45,18 @@ def up(session: Session, port: int, open_page: bool, every: float) -> int:
 
     Every pass ticks and drains again and again, in a process of its own.
     """
+    session.make_home()
+    with occupied(session.home, UP) as occupation:
+        if drain := occupant(session.home, DRAIN):
+            session.output.notice(f"{drain} is at work here too; both go on, each takes its own batches")
+        return _up(session, occupation, port, open_page, every)
+
+
+def _up(session: Session, occupation: Occupation, port: int, open_page: bool, every: float) -> int:
     with _api(session, port) as api, _passes(session, every):
+        occupation.tell(api.url)
         _tell(session, api, open_page, passes=f"every pass looks for work each {every:g} s")
+        _tell_stopped(session)
         _wait()
     session.output.notice("stopped; the same command goes on")
     return 0
@@ -61,6 +73,8 @@ def up(session: Session, port: int, open_page: bool, every: float) -> int:
 @with_session
 def dashboard(session: Session, port: int, open_page: bool) -> int:
     """Serve the page and the API of this installation until it is interrupted; no pass runs."""
+    if other := occupant(session.home, UP):
+        session.output.notice(f"{other} serves the page already")
     with _api(session, port) as api:
         _tell(session, api, open_page, passes="no pass runs; `dream up` runs them")
         _wait()
@@ -144,6 +158,14 @@ def _tell(session: Session, api: LocalApi, open_page: bool, *, passes: str) -> N
         import webbrowser
 
         webbrowser.open(page)
+
+
+def _tell_stopped(session: Session) -> None:
+    """Say what a person has to agree to before a pass reads anything."""
+    with session.database() as database:
+        stopped = session.reader(database).progress("consolidation", runs=0).stopped
+    for reason in stopped:
+        session.output.notice(f"no note is read yet: {reason.replace('_', ' ')}; {remedy(session, reason)}")
 
 
 def _wait() -> None:

@@ -121,7 +121,8 @@ def _show_arithmetic(session: Session, found: Arithmetic | None) -> None:
         output.line("  no source counts any more")
         return
     corroborated = f" + {found.step:.2f} × {counted(found.corroborations, 'further origin')}"
-    output.line(f"  base {found.base:.2f}{corroborated} = {found.confidence:.2f}")
+    capped = "" if found.most == 1 else f", at most {found.most:.2f} of untrusted sources alone"
+    output.line(f"  base {found.base:.2f}{corroborated} = {found.confidence:.2f}{capped}")
     if found.half_life_days is None:
         output.line("  permanent: it does not age")
         return

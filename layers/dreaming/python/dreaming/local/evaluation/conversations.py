@@ -14,6 +14,9 @@ from dreaming.notes.connectors.turns import parse_turn
 from dreaming.recall.preparation import prepare
 from dreaming.recall.records import IncomingTurn, StoredTurn
 
+_ADVERSARIAL = 5
+"""LoCoMo's category of questions that the conversation does not answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -82,16 +85,22 @@ def _locomo(sample: Mapping[str, Any]) -> Collection:
     )
     places = {number: place for place, number in enumerate(numbers)}
     sessions = [
-        _turns(IncomingTurn(speaker=turn["speaker"], text=turn["text"]) for turn in held[f"session_{number}"])
+        _turns(IncomingTurn(speaker=turn["speaker"], text=_with_caption(turn)) for turn in held[f"session_{number}"])
         for number in numbers
     ]
     asked = []
     for one in sample["qa"]:
         named = {int(part.split(":")[0].lstrip("D")) for item in one.get("evidence", ()) for part in _places(item)}
         right = frozenset(places[number] for number in named if number in places)
-        if right and "answer" in one:  # the adversarial ones have no answer
+        if right and one.get("category") != _ADVERSARIAL and "answer" in one:
             asked.append(Query(one["question"], right))
     return Collection("locomo", sessions, {"question": asked})
+
+
+def _with_caption(turn: Mapping[str, Any]) -> str:
+    """A turn with what is to be seen in the picture that it shares."""
+    caption = turn.get("blip_caption")
+    return f"{turn['text']} [shares {caption}]" if caption else str(turn["text"])
 
 
 def _places(evidence: str) -> Iterator[str]:
@@ -101,12 +110,12 @@ def _places(evidence: str) -> Iterator[str]:
 
 
 def _longmemeval(row: Mapping[str, Any]) -> Collection:
-    """Each question has sessions of its own."""
+    """Each question has sessions of its own; one that nothing answers, as its id tells, is not asked."""
     sessions = [
         _turns(IncomingTurn(speaker=turn["role"], text=turn["content"]) for turn in session)
         for session in row["haystack_sessions"]
     ]
-    wanted = set(row["answer_session_ids"])
+    wanted = set() if str(row.get("question_id", "")).endswith("_abs") else set(row["answer_session_ids"])
     right = frozenset(place for place, name in enumerate(row["haystack_session_ids"]) if name in wanted)
     return Collection("longmemeval", sessions, {"question": [Query(row["question"], right)] if right else []})
 

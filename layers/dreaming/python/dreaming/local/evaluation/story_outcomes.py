@@ -59,7 +59,7 @@ def _check_kept(story: Story, held: Sequence[Held]) -> tuple[list[str], int]:
     expect, problems, retired = story.expect, [], 0
     peaceful = not (expect.past or expect.rejected or expect.review)
     for one in (*expect.kept, *(expect.current if peaceful else ())):
-        found = _find(held, one)
+        found = _find(held, one, story)
         if found is None:
             problems.append(f"not found: {one.statement}")
         elif found.archive_reason in _RETIRED and not (one in expect.current and expect.same):
@@ -71,7 +71,7 @@ def _check_kept(story: Story, held: Sequence[Held]) -> tuple[list[str], int]:
 def _check_current(story: Story, held: Sequence[Held]) -> list[str]:
     problems = []
     for one in story.expect.current:
-        found = _find(held, one)
+        found = _find(held, one, story)
         if found is None or not found.visible:
             problems.append(f"not current ({found.archive_reason if found else 'not found'}): {one.statement}")
         elif found.in_review and not story.expect.review:
@@ -83,11 +83,11 @@ def _check_out_of_sight(story: Story, held: Sequence[Held]) -> list[str]:
     """What is past or rejected must not be believed, what is in review must be, with the question."""
     problems = []
     for one in (*story.expect.past, *story.expect.rejected):
-        found = _find(held, one)
+        found = _find(held, one, story)
         if found is not None and found.visible and not _tells_of_past(found):
             problems.append(f"still current: {one.statement}")
     for one in story.expect.review:
-        found = _find(held, one)
+        found = _find(held, one, story)
         if found is None or not (found.visible and found.in_review):
             problems.append(f"not in review: {one.statement}")
     return problems
@@ -98,7 +98,7 @@ def _check_sides(story: Story, held: Sequence[Held]) -> list[str]:
     expect, problems = story.expect, []
     dated = [one for one in expect.current if one.holds_from or one.holds_until]
     for one in (*expect.past, *expect.rejected, *expect.review, *dated):
-        found = _find(held, one)
+        found = _find(held, one, story)
         if found is None:
             problems.append(f"not readable: {one.statement}")
         elif (one in expect.past or one in dated) and not _fits(found, one, story):
@@ -127,16 +127,22 @@ def _home(held: Sequence[Held], part: str) -> UUID | None:
     return found[0].belief_id if found else None
 
 
-def _find(held: Sequence[Held], expected: Expected) -> Held | None:
-    """Return the belief that is meant: of the same words, else one that has them, visible ones first."""
+def _find(held: Sequence[Held], expected: Expected, story: Story) -> Held | None:
+    """Return the belief that is meant: of the same words, else one that has them.
+
+    First those that nothing else that is expected means ("eats fish" beside "no longer eats fish"), then visible ones.
+    """
     wanted = fold(expected.statement)
+    expect = story.expect
+    named = (*expect.current, *expect.past, *expect.rejected, *expect.review, *expect.kept)
+    others = [fold(one.statement) for one in named if one is not expected and fold(one.statement) != wanted]
     found = [
-        (fold(text) != wanted, not one.visible, place, one)
+        (fold(text) != wanted, any(other in fold(text) for other in others), not one.visible, place, one)
         for place, one in enumerate(held)
         for text in one.statements
         if wanted in fold(text) and one.statements
     ]
-    return min(found, key=lambda entry: entry[:3])[3] if found else None
+    return min(found, key=lambda entry: entry[:4])[4] if found else None
 
 
 def _tells_of_past(found: Held) -> bool:
