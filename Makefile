@@ -51,9 +51,13 @@ browser-test: setup ## Drive the page with the Chromium of this machine, or DREA
 faults: setup ## Fail and kill every pass at each of its points; takes about half an hour
 	@DREAMING_FAULT_STRIDE=1 $(RUN) pytest tests/faults/test_every_point.py $(ARGS)
 
+.PHONY: soak
+soak: setup ## Load all passes with NOTES (60000) notes while a worker is killed every few seconds; takes about an hour
+	@DREAMING_SOAK_NOTES=$(or $(NOTES),60000) $(RUN) pytest tests/soak $(ARGS)
+
 .PHONY: bench-cold-start
 bench-cold-start: setup ## Measure what importing each handler costs, into build/bench and docs/cold-start.md
-	@$(RUN) tests.benchmarks.cold_start
+	@$(RUN) tests.benchmarks.cold_start $(ARGS)
 
 .PHONY: bench-decay
 bench-decay: setup ## Measure the decay pass among 1,000,000 beliefs and 2,000,000 relationships; takes about 10 minutes
@@ -63,19 +67,25 @@ bench-decay: setup ## Measure the decay pass among 1,000,000 beliefs and 2,000,0
 bench-recall: setup ## Measure recall and capture among 200,000 conversations; takes about 15 minutes
 	@$(RUN) tests.benchmarks.recall $(ARGS)
 
-# Every benchmark runs, also after one that missed its goal.
 .PHONY: bench
-bench: setup ## Run every benchmark, into build/bench
-	@status=0; for name in $$(sed -n 's/^bench-\([a-z-]*\):.*/\1/p' Makefile); do \
-		echo "$$name"; $(MAKE) --no-print-directory bench-$$name || status=1; done; exit $$status
+bench: setup ## Run every benchmark at three sizes, into docs/benchmarks.md; takes about 20 minutes
+	@$(RUN) tests.benchmarks.suite $(ARGS)
+
+.PHONY: bench-peers
+bench-peers: setup ## Compare with mem0 and Hindsight on the same notes, into docs/peers.md; takes about 20 minutes
+	@$(RUN) tests.peers.compare --page $(ARGS)
+
+.PHONY: bench-contradictions
+bench-contradictions: setup ## Measure what examining beliefs costs among 1,000 to 25,000; takes some minutes
+	@$(RUN) tests.benchmarks.contradictions $(ARGS)
 
 .PHONY: bench-ingest
 bench-ingest: setup ## Measure how fast notes come in, into build/bench
-	@$(RUN) tests.benchmarks.ingest
+	@$(RUN) tests.benchmarks.ingest $(ARGS)
 
 .PHONY: bench-consolidation
 bench-consolidation: setup ## Measure how fast notes become beliefs, and for how many calls, into build/bench
-	@$(RUN) tests.benchmarks.consolidation
+	@$(RUN) tests.benchmarks.consolidation $(ARGS)
 
 .PHONY: bench-growth
 bench-growth: setup ## Measure what a note costs among 1,000 to 100,000 beliefs; takes about 5 minutes
@@ -110,6 +120,9 @@ docs: setup ## Write the pages of docs/ that come from the code
 	@$(RUN) dreaming.settings.reference > docs/settings.md
 	@$(RUN) dreaming.api.openapi > docs/openapi.json
 	@$(RUN) infra.cost
+	@$(RUN) tests.documents.reference
+	@$(RUN) tests.documents.plots
+	@$(RUN) tests.benchmarks.scale
 
 .PHONY: layers
 layers: setup ## Build the dependencies layer for Lambda and for this machine, check it, show sizes

@@ -36,12 +36,16 @@ class QueueLost(ProviderUnavailable):
 
 @dataclass
 class Points:
-    """Counts points; the one at `wrong` fails once, or kills the process for good."""
+    """Counts points; the one at `wrong` fails once, or kills the process for good.
+
+    A statement or a commit fails by what `break_by` does to the connection; by default it is lost.
+    """
 
     wrong: int | None = None
     way: Way = "fail"
     seen: list[str] = field(default_factory=list)
     dead: bool = False
+    break_by: Callable[[psycopg.Connection[Any]], None] = field(default_factory=lambda: _lose)
     connections: list[psycopg.Connection[Any]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -74,7 +78,7 @@ def connect_through(points: Points) -> Callable[..., psycopg.Connection[Any]]:
     class Cursor(psycopg.Cursor[Any]):
         def execute(self, *args: Any, **options: Any) -> Any:
             if points.reach("statement"):
-                _lose(self.connection)
+                points.break_by(self.connection)
             return super().execute(*args, **options)
 
     class Connection(psycopg.Connection[Any]):
@@ -83,7 +87,7 @@ def connect_through(points: Points) -> Callable[..., psycopg.Connection[Any]]:
             with super().transaction(*args, **options) as opened:
                 yield opened
                 if points.reach("commit"):
-                    _lose(self)
+                    points.break_by(self)
             if points.reach("committed"):
                 # It holds, and nobody was told.
                 _lose(self)
@@ -94,6 +98,22 @@ def connect_through(points: Points) -> Callable[..., psycopg.Connection[Any]]:
         return opened
 
     return connect
+
+
+def refuse(sqlstate: str) -> Callable[[psycopg.Connection[Any]], None]:
+    """Return what lets the server itself refuse with an error of its own, which leaves the connection usable."""
+
+    def break_(connection: psycopg.Connection[Any]) -> None:
+        psycopg.Cursor(connection).execute(
+            f"do $$ begin raise exception 'made up' using errcode = '{sqlstate}'; end $$".encode()
+        )
+
+    return break_
+
+
+def take_no_writes(connection: psycopg.Connection[Any]) -> None:
+    """From here on the transaction is one of a server that was the writer until now."""
+    psycopg.Cursor(connection).execute("set transaction read only")
 
 
 def _lose(connection: psycopg.Connection[Any]) -> None:

@@ -116,7 +116,8 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         "conversation_notes": in_slice
         | {"document_id": document_id, "first_turn": 0, "part": 0, "end_turn": 1, "external_id": "e"}
         | {"turns_sha256": bytes(32), "occurred_at": NOW},
-        "conversation_terms": in_slice | {"term": 1, "document_id": document_id, "frequency": 1},
+        "conversation_terms": in_slice
+        | {"term": 1, "document_id": document_id // 1024 * 1024, "frequency": 1, "postings": bytes([0, 1, 0, 1])},
         "enrolment": {"org_id": org_id, "updated_at": NOW, "updated_by": "mia"},
         "settings": {"org_id": org_id, "name": "n", "value": Jsonb(1), "updated_at": NOW, "updated_by": "mia"},
         "idempotency_keys": {"org_id": org_id, "user_id": "", "key": "k", "request_sha256": bytes(32)}

@@ -7,6 +7,7 @@ forecast for Lambda. The goals are about what is imported, which is the same eve
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -16,10 +17,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.architecture.modules import FUNCTIONS, PACKAGE_ROOT, ROOT
-from tests.benchmarks.report import FOLDER, Figure, write
+from tests.benchmarks.report import Figure, write
 
 NAME = "cold-start"
 PAGE = ROOT / "docs" / "cold-start.md"
@@ -57,10 +57,10 @@ _PROGRAM = """
 import sys, time
 before = set(sys.modules)
 start = time.perf_counter()
-import handler
+import {module}
 milliseconds = 1000 * (time.perf_counter() - start)
 import json
-print(json.dumps({"milliseconds": milliseconds, "modules": sorted(set(sys.modules) - before)}))
+print(json.dumps({{"milliseconds": milliseconds, "modules": sorted(set(sys.modules) - before)}}))
 """
 
 
@@ -94,13 +94,13 @@ def handlers() -> list[str]:
     return sorted(path.parent.name for path in FUNCTIONS.glob("*/handler.py"))
 
 
-def measure(name: str, *, repeats: int = REPEATS) -> ColdStart:
-    """Import a handler as Lambda does, `repeats` times."""
+def measure(name: str, *, repeats: int = REPEATS, module: str = "handler") -> ColdStart:
+    """Import a handler as Lambda does, `repeats` times, or another module in its place."""
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "POWERTOOLS_TRACE_DISABLED": "true"}
     found = []
     for _ in range(repeats):
         done = subprocess.run(
-            [sys.executable, "-c", _PROGRAM],
+            [sys.executable, "-c", _PROGRAM.format(module=module)],
             cwd=FUNCTIONS / name,
             env=environment,
             check=True,
@@ -111,10 +111,12 @@ def measure(name: str, *, repeats: int = REPEATS) -> ColdStart:
     return ColdStart(name, statistics.median(one["milliseconds"] for one in found), frozenset(found[-1]["modules"]))
 
 
-def figures(starts: Sequence[ColdStart]) -> dict[str, Figure]:
-    """The figures of all handlers; the goals are about what is imported."""
+def figures(starts: Sequence[ColdStart], boto3: float | None = None) -> dict[str, Figure]:
+    """The figures of all handlers, and beside the milliseconds of importing boto3; the goals are about modules."""
     found: dict[str, Figure] = {}
     for start in starts:
+        if boto3 is not None:
+            found[f"{start.name} / importing boto3"] = Figure.of(start.milliseconds / boto3, "times", None)
         found[f"{start.name}.milliseconds"] = Figure.of(round(start.milliseconds), "ms", None)
         found[f"{start.name}.modules"] = Figure.of(len(start.modules), "modules", None)
         found[f"{start.name}.heavy_modules"] = Figure.of(len(start.heavy), "modules", ("<=", 0))
@@ -147,11 +149,17 @@ def _magnitude(milliseconds: float) -> str:
     return f"about {round(milliseconds / step) * step}"
 
 
-def main(folder: Path = FOLDER, written_page: Path = PAGE) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, write figures and page, print a table; returns 1 when a goal is missed."""
-    starts = [measure(name) for name in handlers()]
-    written_page.write_text(page(starts), "utf-8")
-    return write(NAME, figures(starts), details={"repeats": REPEATS}, folder=folder)
+    parser = argparse.ArgumentParser(description="What a cold start of each handler imports, and for how long.")
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--no-page", action="store_true", help="leave docs/cold-start.md as it is")
+    given = parser.parse_args(arguments)
+    starts = [measure(name, repeats=given.repeats) for name in handlers()]
+    boto3 = measure(starts[0].name, repeats=given.repeats, module="boto3").milliseconds
+    if not given.no_page:
+        PAGE.write_text(page(starts), "utf-8")
+    return write(NAME, figures(starts, boto3), details={"repeats": given.repeats})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """How fast notes become beliefs, and what that costs in calls: `make bench-consolidation`.
 
+    python -m tests.benchmarks.consolidation [--notes 1000]
+
 1,000 notes of one slice with a scripted model that takes 300 ms, 16 calls at once and a call for each
 note, against the time that these calls take at least. Then chat lines with packing, as it is by default:
 made-up ones, and those of the corpora kept outside the repository where they are there.
@@ -7,6 +9,7 @@ made-up ones, and those of the corpora kept outside the repository where they ar
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import sys
@@ -53,12 +56,12 @@ class CountedExtractor(OfflineExtractor):
         return super().answer(request)
 
 
-def irc_notes(path: Path = IRC) -> list[IncomingNote]:
+def irc_notes(path: Path = IRC, *, most: int = CHAT_LINES) -> list[IncomingNote]:
     """The chat lines of the corpus as notes; none where it is absent."""
     if not path.exists():
         return []
     with gzip.open(path, "rt", encoding="utf-8") as rows:
-        read = [json.loads(row) for row in islice(rows, CHAT_LINES)]
+        read = [json.loads(row) for row in islice(rows, most)]
     return [note(f"{row['file']}:{row['line']}", row["text"], source="irc", origin=row["conversation"]) for row in read]
 
 
@@ -79,11 +82,16 @@ def drained(database: Database, folder: Path, org: str, notes: Sequence[Incoming
     return world, seconds
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure speed and calls."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--notes", type=int, default=NOTES)
+    parser.add_argument("--lines", type=int, default=CHAT_LINES, help="chat lines")
+    given = parser.parse_args(arguments)
+    count, chat_lines = given.notes, given.lines
     figures = {}
-    least = NOTES * LATENCY / CONCURRENCY
-    told = [note(f"n{number}", text) for number, text in enumerate(facts(NOTES))]
+    least = count * LATENCY / CONCURRENCY
+    told = [note(f"n{number}", text) for number, text in enumerate(facts(count))]
     with benchmark_database() as (database, folder):
         slow = ScriptedChatModel(verbatim, latency=LATENCY)
         processor = process_time()
@@ -94,17 +102,17 @@ def main() -> int:
         figures["time of the least possible"] = Figure.of(seconds / least, "times", ("<=", GOAL))
         figures["time"] = Figure.of(seconds, "s", None)
         figures["processor time, without the server's"] = Figure.of(processor, "s", None)
-        for name, chat in (("made-up chat", lines(CHAT_LINES)), ("IRC", irc_notes())):
+        for name, chat in (("made-up chat", lines(chat_lines)), ("IRC", irc_notes(most=chat_lines))):
             if chat:
                 model = CountedExtractor()
                 drained(database, folder, name, chat, model, DREAMING_PACKING="true")
                 figures[f"calls for a line of {name}"] = Figure.of(model.calls / len(chat), "calls", ("<=", MOST_CALLS))
     details = {
-        "notes": NOTES,
+        "notes": count,
         "latency_seconds": LATENCY,
         "concurrency": CONCURRENCY,
         "batch_notes": BATCH,
-        "chat_lines": CHAT_LINES,
+        "chat_lines": chat_lines,
     }
     return write("consolidation", figures, details=details)
 

@@ -15,7 +15,8 @@ import multiprocessing
 import resource
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -27,13 +28,14 @@ from dreaming.database import Database
 from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.records import SliceKey
 from tests.benchmarks.beliefs import sentences, stored_slice
-from tests.benchmarks.database import benchmark_address
+from tests.benchmarks.database import benchmark_address, commit_milliseconds
 from tests.benchmarks.report import Figure, write
 from tests.world import note, open_world, verbatim
 
 SIZES = (1_000, 10_000, 100_000)
 NOTES = 400
-REPEATED = 100
+REPEATED = 4
+"""Every fourth note repeats what is believed."""
 BATCH = 40
 WARM = 40
 GOAL_MILLISECONDS = 5.0
@@ -43,7 +45,10 @@ GOAL_MEGABYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What draining the notes took: wall and processor time in seconds, statements, calls, tokens, peak memory."""
+    """What draining the notes took: wall and processor time in seconds, statements, calls, tokens, peak memory.
+
+    `commit` is what committing one row took in milliseconds, before and after.
+    """
 
     seconds: float
     processor: float
@@ -52,9 +57,10 @@ class Drained:
     calls_again: int
     tokens: int
     megabytes: float
+    commit: float = 0.0
 
 
-class _Counting:
+class Counting:
     """Counts the statements of the connections that it opens."""
 
     def __init__(self) -> None:
@@ -73,7 +79,7 @@ class _Counting:
 
 def drain(url: str, org: str, texts: list[str], warm: list[str]) -> Drained:
     """Ingest and drain the notes, and the same once more."""
-    counting = _Counting()
+    counting = Counting()
     database = Database(url, connect=counting.connect)
     key = SliceKey(org)
     model = ScriptedChatModel(verbatim)
@@ -100,19 +106,22 @@ def drain(url: str, org: str, texts: list[str], warm: list[str]) -> Drained:
     return Drained(seconds, processor, statements, calls, again, tokens, megabytes)
 
 
-def measure(url: str, size: int) -> Drained:
+def measure(url: str, size: int, notes: int) -> Drained:
     """Fill a slice and drain notes into it, in a process of its own."""
     org = f"beliefs-{size}"
     believed = sentences(size, seed=1)
     stored_slice(url, org, believed)
-    told = sentences(NOTES - REPEATED, seed=2) + believed[: size // 2][:: max(1, size // 2 // REPEATED)][:REPEATED]
+    repeated = notes // REPEATED
+    told = sentences(notes - repeated, seed=2) + believed[: size // 2][:: max(1, size // 2 // repeated)][:repeated]
+    before = commit_milliseconds(url)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(drain, (url, org, told, sentences(WARM, seed=3)))
+        drained: Drained = pool.apply(drain, (url, org, told, sentences(WARM, seed=3)[:notes]))
+    return replace(drained, commit=(before + commit_milliseconds(url)) / 2)
 
 
-def figures(measured: dict[int, Drained]) -> dict[str, Figure]:
+def figures(measured: dict[int, Drained], notes: int) -> dict[str, Figure]:
     """Return what was measured, for each size."""
-    each = {size: 1000 * one.seconds / NOTES for size, one in measured.items()}
+    each = {size: 1000 * one.seconds / notes for size, one in measured.items()}
     least, most = min(each), max(each)
     made = {
         f"overhead for a note at {size:,} beliefs": Figure.of(
@@ -122,27 +131,32 @@ def figures(measured: dict[int, Drained]) -> dict[str, Figure]:
     }
     made["growth of it over all sizes"] = Figure.of(each[most] / each[least], "times", ("<=", GOAL_RATIO))
     for size, one in measured.items():
-        made[f"of it our processor time at {size:,}"] = Figure.of(1000 * one.processor / NOTES, "ms", None)
-        made[f"statements for a note at {size:,}"] = Figure.of(one.statements / NOTES, "statements", None)
-    last = measured[most]
+        made[f"of it our processor time at {size:,}"] = Figure.of(1000 * one.processor / notes, "ms", None)
+        made[f"overhead in commits of one row at {size:,}"] = Figure.of(each[size] / one.commit, "commits", None)
+        made[f"memory of a worker at {size:,}"] = Figure.of(one.megabytes, "MB", None)
+        made[f"model calls for a note at {size:,}"] = Figure.of(one.calls / notes, "calls", ("<=", 1))
+        made[f"model calls for a note that comes again at {size:,}"] = Figure.of(
+            one.calls_again / notes, "calls", ("<=", 0)
+        )
+        made[f"tokens for a note at {size:,}"] = Figure.of(one.tokens / notes, "tokens", None)
+        made[f"statements for a note at {size:,}"] = Figure.of(one.statements / notes, "statements", None)
     made["memory of a worker at most"] = Figure.of(
         max(one.megabytes for one in measured.values()), "MB", ("<=", GOAL_MEGABYTES)
     )
-    made["model calls for a note"] = Figure.of(last.calls / NOTES, "calls", ("<=", 1))
-    made["model calls for a note that comes again"] = Figure.of(last.calls_again / NOTES, "calls", ("<=", 0))
-    made["tokens for a note"] = Figure.of(last.tokens / NOTES, "tokens", None)
     return made
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    sizes = parser.parse_args().sizes
+    parser.add_argument("--notes", type=int, default=NOTES)
+    given = parser.parse_args(arguments)
+    sizes, notes = given.sizes, given.notes
     with benchmark_address() as (url, _):
-        measured = {size: measure(url, size) for size in sizes}
-    details = {"notes": NOTES, "repeated": REPEATED, "batch_notes": BATCH, "sizes": sizes}
-    return write("growth", figures(measured), details=details)
+        measured = {size: measure(url, size, notes) for size in sizes}
+    details = {"notes": notes, "repeated": notes // REPEATED, "batch_notes": BATCH, "sizes": sizes}
+    return write("growth", figures(measured, notes), details=details)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from tests.architecture.modules import ROOT
 
 __all__ = ["FOLDER", "Figure", "write"]
 
-FOLDER = ROOT / "build" / "bench"
+FOLDER = Path(os.environ.get("DREAMING_BENCH_FOLDER") or ROOT / "build" / "bench")
 
 
 def write(

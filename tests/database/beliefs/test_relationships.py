@@ -173,13 +173,14 @@ def test_a_belief_lists_its_edges_with_their_age(ageing: AgeingWorld) -> None:
     job, orbit = ageing.belief(JOB), ageing.belief("Orbit")
     with ageing.world.transaction() as tx:
         for one, outgoing, other in ((job, True, orbit), (orbit, False, job)):
-            [reading] = relationships_store.read_of_belief(
+            found = relationships_store.read_of_beliefs(
                 tx,
                 ageing.world.slice().slice_id,
-                one,
+                [one],
                 ageing=ageing.ageing(),
                 now=ageing.now + timedelta(days=21),
                 limit=10,
             )
+            [reading] = found[one]
             assert (reading.outgoing, reading.other_id) == (outgoing, other)
             assert reading.aged == pytest.approx(0.4)

@@ -197,7 +197,9 @@ def test_recall_and_briefs_know_nothing_of_what_was_erased(lived_in: Everything)
     from dreaming.beliefs.briefs.service import Briefing
 
     embedder = lived_in.embedding.embedder
-    recalling = Recalling(lived_in.world.database, lived_in.world.environment, lambda *_: embedder)
+    recalling = Recalling(
+        lived_in.world.database, lived_in.world.environment, lambda *_: embedder, lived_in.world.clock
+    )
 
     def hits(words: str) -> list[str]:
         return [one.conversation_id for one in recalling.recall(ANA, words).conversations]

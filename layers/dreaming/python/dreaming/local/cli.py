@@ -17,6 +17,7 @@ import click
 from dreaming import __version__
 from dreaming.errors import DreamingError, Hold, InvalidInput, Misconfigured
 from dreaming.local.commands.command import shared_options, write_examples
+from dreaming.local.commands.remedies import in_commands
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "Consolidate this repository's history and a sample month of notes."),
@@ -144,7 +145,7 @@ def _check_encoding(arguments: Sequence[str]) -> None:
 def _message(error: BaseException) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
-    return str(error) or type(error).__name__
+    return in_commands(error)
 
 
 def report(error: BaseException) -> int:
@@ -160,7 +161,7 @@ def report(error: BaseException) -> int:
         return Exit.BAD_INPUT
     for kind, code in _CODES:
         if isinstance(error, kind):
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {in_commands(error)}", err=True)
             return code
     message = next(iter(str(error).splitlines()), "")
     click.echo(f"unexpected error: {type(error).__name__}: {message}", err=True)

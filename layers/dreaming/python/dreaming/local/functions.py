@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TextIO
 from warnings import catch_warnings, filterwarnings
 
 from dreaming.errors import Misconfigured
+from dreaming.local.home import private_file
 from dreaming.local.queue import Received
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -53,7 +54,7 @@ class _HandlerLog(TextIOBase):
     current: ClassVar[TextIO | None] = None
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", encoding="utf-8")
+        self._file = private_file(path).open("a", encoding="utf-8")
         type(self).current = self._file
 
     def write(self, text: str) -> int:
