@@ -80,6 +80,8 @@ _READ = """## What this says
 - **They take more.** Both store whatever the model says. Our check of claims refuses some statements that the stub
   copied from the notes: imperatives ("Don't use threads in this test."), since a statement must not instruct its
   reader, and stammered speech that repeats a phrase. That is the *missing* of the first table: wrong refusals, by rule.
+- **Hindsight bears more wrong answers.** It asks four times before it gives a note up, ours three: of the answers that
+  are no JSON it loses fewer notes than we retire with a call for each. Both know which, and get them back.
 - **They search by meaning from the first note.** Both embed everything they store, and Hindsight links facts by
   entities, time and meaning on the way in; ours embeds only after consent, in a pass of its own. Part of their time
   and of their rows buys that.

@@ -150,6 +150,15 @@ def test_an_embedder_of_another_space_is_never_asked(world: EmbeddingWorld) -> N
     assert (statements(page), page.reason) == (["Priya keeps bees behind the old mill."], "no_embedder")
 
 
+def test_the_embedding_of_a_query_counts_in_the_budget_of_the_day(world: EmbeddingWorld) -> None:
+    usage = "select coalesce(sum(calls), 0) from usage where pass = 'search'"
+    spent = world.world.rows("select coalesce(sum(calls), 0)::int from usage")[0][0]
+    world.world.environment["DREAMING_MODEL_CALLS_PER_DAY"] = str(spent + 1)
+    assert [search(world, "hive").reason for _ in range(2)] == [None, "budget_spent"]
+    assert world.world.rows(usage) == [(1,)]
+    assert statements(search(world, "deployment"))[0] == "Deployments to production happen on Tuesdays."
+
+
 def replace_name(embedder: Meanings, name: str) -> Meanings:
     other = Meanings()
     other.name = name
