@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import pkgutil
+import shlex
 import signal
 import socket
 import struct
@@ -31,7 +32,7 @@ _CLIENT = """\
 import json, os, signal, socket, struct, sys
 link = socket.socket(socket.AF_UNIX)
 link.connect(os.environ["{socket}"])
-told = json.dumps([os.path.basename(sys.argv[0]), sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+told = json.dumps([os.path.basename(sys.argv[1]), sys.argv[2:], os.getcwd(), dict(os.environ)]).encode()
 socket.send_fds(link, [struct.pack("!i", len(told))], [0, 1, 2])
 link.sendall(told)
 pid = struct.unpack("!i", link.recv(4, socket.MSG_WAITALL))[0]
@@ -45,7 +46,12 @@ _LOADED = ("boto3", "botocore.session", "tests.documents.stand_ins")
 
 def write_client(path: Path) -> None:
     """Write the script that hands a call over; it is called by the names of links to it."""
-    path.write_text(f"#!{sys.executable} -ES\n{_CLIENT.format(socket=SOCKET)}", "utf-8")
+    script = path.with_name(f"{path.name}.py")
+    script.write_text(_CLIENT.format(socket=SOCKET), "utf-8")
+    # By way of a shell: the first line of a script cannot name an interpreter in a folder with a space.
+    path.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -ES {shlex.quote(str(script))} "$0" "$@"\n', "utf-8"
+    )
     path.chmod(0o755)
 
 

@@ -102,9 +102,9 @@ def test_every_table_is_reached_by_erasure_and_by_export(database: Database, adm
     assert by_organization >= KEPT
     exported = {part.table for part in parts_of_slice(catalogue, 1)}
     assert exported == (by_slice | {"slices"}) - DERIVED
-    # What is left out holds numbers alone.
+    # What is left out holds numbers alone; those of `conversation_terms` are packed.
     held = {kind for name in DERIVED for kind in catalogue.tables[name].columns.values()}
-    assert held <= {"bigint", "integer", "smallint", "uuid"}
+    assert held <= {"bigint", "integer", "smallint", "uuid", "bytea"}
     assert all(table.key for table in catalogue.tables.values())
 
 

@@ -63,7 +63,9 @@ def test_status_adds_up_and_counts_by_kind(read: Dream) -> None:
 
 
 def test_status_of_an_organization_without_notes_says_what_to_do(dream: Dream) -> None:
-    assert dream.json("status") == {"org": "local", "slices": []}
+    status = dream.json("status")
+    assert (status["org"], status["slices"]) == ("local", [])
+    assert [one["reason"] for one in status["stopped"]] == ["disabled", "not_enrolled", "no_model_consent"]
     assert "dream demo" in dream("status").stdout
 
 

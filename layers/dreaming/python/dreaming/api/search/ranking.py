@@ -23,9 +23,9 @@ class Place:
     likeness: float | None
 
     @property
-    def order(self) -> tuple[float, bytes]:
-        """What places are sorted by, the best first."""
-        return -self.score, self.belief_id.bytes
+    def order(self) -> tuple[float, float, bytes]:
+        """What places are sorted by, the best first; of equals the one that shares more words with the query."""
+        return -self.score, -self.lexical, self.belief_id.bytes
 
 
 def query_terms(query: str) -> list[int]:
@@ -46,7 +46,7 @@ def ranked(
     lexical_weight: float,
     least_likeness: float,
 ) -> list[Place]:
-    """Return the beliefs of `aged` in order, the best first; equal ones by id.
+    """Return the beliefs of `aged` in order, the best first.
 
     Both parts are stretched to 0..1 over these beliefs and summed by weight; where one has nothing to say
     the other counts alone. The sum is multiplied by (1 + aged confidence) / 2: of two that fit equally the

@@ -139,7 +139,7 @@ class Searching:
             for place in page
             if (row := rows.get(place.belief_id)) is not None
         )
-        more = paging.write_cursor(now, page[-1].score, page[-1].belief_id) if len(places) > limit else None
+        more = _write_cursor(now, page[-1]) if len(places) > limit else None
         return FoundPage(found, more, reason)
 
     def _ask(self, key: SliceKey, query: str) -> _Question | None:
@@ -248,9 +248,13 @@ def _checked(wanted: BeliefFilter) -> str:
     return shortened(mask(query).text)
 
 
-def _read_cursor(cursor: str) -> tuple[datetime, tuple[float, bytes]]:
-    now, score, belief_id = paging.read_cursor(cursor, [datetime, float, UUID])
-    return cast(datetime, now), (-cast(float, score), cast(UUID, belief_id).bytes)
+def _write_cursor(now: datetime, last: Place) -> str:
+    return paging.write_cursor(now, last.score, last.lexical, last.belief_id)
+
+
+def _read_cursor(cursor: str) -> tuple[datetime, tuple[float, float, bytes]]:
+    now, score, lexical, belief_id = paging.read_cursor(cursor, [datetime, float, float, UUID])
+    return cast(datetime, now), (-cast(float, score), -cast(float, lexical), cast(UUID, belief_id).bytes)
 
 
 def _reason(error: Hold | Misconfigured | InvalidInput) -> str:
