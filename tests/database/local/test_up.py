@@ -111,9 +111,13 @@ def test_a_stop_takes_the_passes_along_and_a_killed_one_is_replaced(dream: Dream
         assert not is_alive(second)
 
 
-def test_a_killed_one_leaves_no_passes_behind(dream: Dream) -> None:
-    with up(dream) as (process, _):
-        wait_until(lambda: children(process), "the passes run", within=60)
+def test_a_killed_one_leaves_no_passes_behind_in_the_middle_of_a_drain_either(dream: Dream) -> None:
+    dream.switch_on()
+    with up(dream) as (process, api):
+        notes = [{"text": f"Shelf {number} holds the yarn of colour {number}."} for number in range(400)]
+        for first in range(0, len(notes), 100):
+            api.post("/brain/notes", json={"notes": notes[first : first + 100]}).raise_for_status()
+        wait_until(lambda: statements(api), "there is a belief", within=60)
         (passes,) = children(process)
         process.kill()
         process.wait()

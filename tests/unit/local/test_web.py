@@ -86,6 +86,12 @@ def test_what_holds_nothing_of_anybody_is_open_and_unverified(api: LocalApi, rec
     assert "authorizer" not in recorder.events[0]["requestContext"]
 
 
+def test_a_path_reaches_the_function_decoded_as_an_http_api_does_it(api: LocalApi, recorder: Recorder) -> None:
+    httpx.get(f"{api.url}/brain/autonomy/agents/mail%20bot%C3%A9/permission", headers=TOKEN)
+    assert recorder.events[-1]["rawPath"] == "/brain/autonomy/agents/mail boté/permission"
+    assert recorder.events[-1]["requestContext"]["http"]["path"] == recorder.events[-1]["rawPath"]
+
+
 def test_a_name_of_another_site_that_points_here_is_not_served(api: LocalApi, recorder: Recorder) -> None:
     for host in ("evil.test", "evil.test:80", "", "127.0.0.1.evil.test"):
         answer = httpx.get(f"{api.url}/brain/dashboard", headers=TOKEN | {"host": host})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -51,6 +52,7 @@ def main(home: Path, seconds: float, parent: int) -> None:
         sleep(wait)
         return os.getppid() == parent
 
+    threading.Thread(target=_end_with, args=(parent,), name="parent", daemon=True).start()
     with suppress(KeyboardInterrupt), LocalRuntime.open(home, os.environ) as runtime:
         keep_going(
             runtime,
@@ -58,6 +60,13 @@ def main(home: Path, seconds: float, parent: int) -> None:
             is_wanted=is_wanted,
             report=lambda line: sys.stderr.write(f"{line}\n"),
         )
+
+
+def _end_with(parent: int) -> None:
+    """Interrupt this process once the process `parent` is gone, in the middle of a drain too."""
+    while os.getppid() == parent:
+        sleep(_LOOK_SECONDS)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 from uuid import uuid4
 
 from dreaming.api.door import identity_rules
@@ -237,18 +237,19 @@ def _refused(target: str, headers: Mapping[str, str], *, verified: bool) -> _Ref
 def _event(method: str, target: str, headers: Mapping[str, str], body: str, request_id: str) -> dict[str, Any]:
     """Return the event of payload format 2.0 for a request."""
     parts = urlsplit(target)
+    path = unquote(parts.path)  # as an HTTP API hands it over
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",
-        "rawPath": parts.path,
+        "rawPath": path,
         "rawQueryString": parts.query,
         "headers": {name: value for name, value in headers.items() if name != "authorization"},
         "requestContext": {
             "accountId": "000000000000",
             "apiId": "local",
             "domainName": ADDRESS,
-            "http": {"method": method, "path": parts.path, "protocol": "HTTP/1.1", "sourceIp": ADDRESS},
+            "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": ADDRESS},
             "requestId": request_id,
             "routeKey": "$default",
             "stage": "$default",

@@ -29,6 +29,11 @@ PASS_FUNCTIONS: Mapping[str, str] = {
 """The function of each pass, in the order in which one feeds the next."""
 
 
+def message_group(slice_id: int) -> str:
+    """Return the FIFO message group of a slice: a hash, so that nothing is told of the slice."""
+    return sha256(f"slice:{slice_id}".encode()).hexdigest()
+
+
 class BatchMessage(BaseModel):
     """The queue message that asks for batch `batch` of a run; it holds opaque ids only."""
 
@@ -42,7 +47,7 @@ class BatchMessage(BaseModel):
     @property
     def group_id(self) -> str:
         """The FIFO message group: one per slice, as a hash."""
-        return sha256(f"slice:{self.slice_id}".encode()).hexdigest()
+        return message_group(self.slice_id)
 
     @property
     def deduplication_id(self) -> str:

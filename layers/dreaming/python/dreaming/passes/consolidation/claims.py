@@ -36,8 +36,8 @@ def check_statement(claim: Claim, *, note: Note, forbidden: Collection[str] = ()
 
     Raises:
         RejectClaim: rule `statement_empty`, `statement_long`, `statement_placeholder`,
-            `statement_repeats`, `statement_instructs`, `statement_internal`, `statement_number`,
-            `statement_name`, or `statement_unfounded` (for scripts without capitals).
+            `statement_unfinished`, `statement_repeats`, `statement_instructs`, `statement_internal`,
+            `statement_number`, `statement_name`, or `statement_unfounded` (for scripts without capitals).
     """
     statement = clean(claim.statement)
     if not fold(statement):
@@ -70,6 +70,10 @@ _PLACEHOLDER = re.compile(
     r"<[a-z][\w ,/-]{2,60}>|\[(?:[A-Za-z][\w ,/'-]{1,60})\]|\{\{?\s*[A-Za-z_]\w{1,40}\s*\}?\}|\$\{\w+\}"
     r"|\b(?:TODO|TBD|FIXME|XXX+)\b|_{3,}|(?i:lorem ipsum|\b(?:insert|your) \w+ here\b|\bplaceholder\b)"
 )
+_UNFINISHED = re.compile(
+    r"(?!how\b|what\b|where\b|who\b|why\b|that\b)(?:\S+ ){1,4}(?:is|are|was|were|equals|means|the|an?|of)[\W_]*",
+    re.IGNORECASE,
+)
 _ROLE = re.compile(
     r"(?:^|[\s>])(?:system|assistant|user|human|developer|tool)\s*:\s|<\|[a-z_]+\|>"
     r"|</?(?:system|assistant|user|note|instructions?|prompt)>|\[/?INST\]|#{2,}\s*(?:system|instructions?)\b",
@@ -86,6 +90,7 @@ _INSTRUCTION = re.compile(
     r"|\b(?:ignore|disregard|forget|override) (?:\w+ ){0,3}(?:instructions?|prompts?|rules?|guidelines?)\b"
     r"|\byou (?:must|should|shall|need to|have to|are (?:an?|now|to|required)|will now|can|may)\b"
     r"|\b(?:the|this|any|every) (?:reader|model|assistant|agent|ai|llm) (?:must|should|shall|has to|needs to|is to)\b"
+    r"|\b(?:readers?|models?|assistants?|agents?|llms?|ais?) (?:reading|who reads?|that reads?) (?:this|it|these)\b"
     r"|\bas an? (?:ai|language model|assistant)\b",
     re.IGNORECASE,
 )
@@ -100,6 +105,8 @@ def _check_form(statement: str, note: Note) -> None:
     placeholder = _PLACEHOLDER.search(statement)
     if _PLACEHOLDER_ONLY.fullmatch(statement) or (placeholder and placeholder.group() not in note.text):
         raise RejectClaim("statement_placeholder", "the statement holds a placeholder")
+    if _UNFINISHED.fullmatch(statement):
+        raise RejectClaim("statement_unfinished", "the statement ends before it says anything")
     if _repeats(statement):
         raise RejectClaim("statement_repeats", "the statement repeats a phrase")
     if _ROLE.search(statement) or _INSTRUCTION.search(statement):

@@ -27,6 +27,7 @@ _OLD_ID = (
 )
 # Between a name and its verb; a noun there would make it another thing's name ("the Lisbon office is called Harbor").
 _ASIDE = r"(?: (?:also|always|mostly|often|usually|sometimes|now|just|simply|still|who|which|[a-z]+ly)){0,3}"
+_MARRIED = r"(?: (?:has |is )?(?:got |just )?married,?(?: \w+){0,2} and)?"
 _Q = r"[\"“'‘]?"
 _FORMS = tuple(
     (form, re.compile(pattern))
@@ -66,7 +67,7 @@ _FORMS = tuple(
         (
             "goes by",
             (
-                rf"(?<![\w-])(?P<a>{_N}){_ASIDE} (?:goes by|answers to|is called|is nicknamed|is now called"
+                rf"(?<![\w-])(?P<a>{_N}){_MARRIED}{_ASIDE} (?:goes by|answers to|is called|is nicknamed|is now called"
                 rf"|is now known as)(?: the (?:nick)?name(?: of)?)? {_Q}(?P<b>{_N})(?! (?:in|by) )"
             ),
         ),
@@ -116,6 +117,10 @@ _FORMS = tuple(
                 rf"\b[Rr]enam(?:ed|e|es|ing) (?:the )?(?:\w+ )?(?P<a>{_OLD_ID}) (?:to|into|as|->|→) "
                 rf"{_Q}(?P<b>{_ID})\b(?! [a-z])"
             ),
+        ),
+        (
+            "renamed",
+            rf"(?P<a>{_N}) (?:is|trades) now (?:as )?(?P<b>{_N} (?:AB|AG|GmbH|Inc|Ltd|LLC|plc|SA|Oy|BV|Corp|Group)\b)",
         ),
         (
             "formerly",
@@ -217,7 +222,8 @@ def resolve(subject: str, canonical: Mapping[str, str]) -> str:
     for size in range(len(words) - 1, 0, -1):
         name = " ".join(words[:size])
         if name in canonical:
-            return " ".join((canonical[name], *words[size:]))
+            rest = " ".join(words[size:])
+            return canonical[name] if canonical.get(rest) == canonical[name] else f"{canonical[name]} {rest}"
         name = " ".join(words[-size:])
         if name in canonical:
             return " ".join((*words[:-size], canonical[name]))

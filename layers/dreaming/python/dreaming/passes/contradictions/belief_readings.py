@@ -30,13 +30,17 @@ _YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A belief with its live sources and what its statement says; `offsets` are those of the notes, in seconds."""
+    """A belief with its live sources and what its statement says; `offsets` are those of the notes, in seconds.
+
+    `setting` are the words around it in its notes, where the statement itself names no subject.
+    """
 
     belief: Belief
     sources: tuple[Source, ...]
     reading: Reading | None
     fingerprint: str
     offsets: dict[UUID, int]
+    setting: frozenset[str] = frozenset()
 
 
 _LONGEST_SUBJECT = 80

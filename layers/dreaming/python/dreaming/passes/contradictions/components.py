@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from uuid import UUID
 
 from dreaming.passes.consolidation.wording import stem
@@ -16,6 +16,7 @@ from dreaming.passes.contradictions.belief_readings import Examined
 from dreaming.passes.contradictions.lines import Group, Neighbourhood, is_bound, is_trusted, pair_of
 from dreaming.passes.contradictions.reading import Reading
 from dreaming.passes.contradictions.records import DecidedBy, Relation
+from dreaming.passes.contradictions.setting import may_be_one_setting
 from dreaming.passes.contradictions.values import alternatives, keys_of, likeness_keys, same_value
 from dreaming.passes.contradictions.vocabulary import is_exclusive
 
@@ -31,7 +32,15 @@ def components(group: Group, around: Neighbourhood) -> list[tuple[list[Examined]
     for one in group.members:
         if is_trusted(one):
             continue
-        home = next((line for line, exclusive in lines if exclusive or _has_bond(one, line, around)), None)
+        home = next(
+            (
+                line
+                for line, exclusive in lines
+                if (exclusive and any(may_be_one_setting(one.setting, member.setting) for member in line))
+                or _has_bond(one, line, around)
+            ),
+            None,
+        )
         (others if home is None else home).append(one)
     return lines + (_components(others, group.attribute, around) if others else [])
 
@@ -48,7 +57,7 @@ def _components(members: list[Examined], attribute: str, around: Neighbourhood) 
         and is_exclusive(attribute) is not False
     ):
         if not any(one.reading and one.reading.adds for one in members):
-            return [(list(members), True)]
+            return [(line, True) for line in _by_setting(members, around)]
         single = True
     else:
         single = False
@@ -68,6 +77,31 @@ def _components(members: list[Examined], attribute: str, around: Neighbourhood) 
     for one in members:
         found[together.root(one.belief.belief_id)].append(one)
     return [(line, any(one.belief.belief_id in exclusive for one in line)) for line in found.values()]
+
+
+def _by_setting(members: list[Examined], around: Neighbourhood) -> list[list[Examined]]:
+    """Part beliefs that name no subject by what surrounds them, but for those that a judge or person joined."""
+    together = _Joined(one.belief.belief_id for one in members)
+    settings: dict[frozenset[str], UUID] = {}
+    for one in members:
+        first = settings.setdefault(one.setting, one.belief.belief_id)
+        together.join(one.belief.belief_id, first)
+    # Where nothing is told around one of them it may be any of the others', so it must not join those to each other.
+    told = [setting for setting in settings if setting]
+    for setting, other in combinations(told, 2):
+        if may_be_one_setting(setting, other):
+            together.join(settings[setting], settings[other])
+    if len({together.root(settings[setting]) for setting in told}) == 1:
+        together.join(settings[told[0]], settings.get(frozenset(), settings[told[0]]))
+    ids = {one.belief.belief_id for one in members}
+    for belief_id in ids:
+        for partner, judged in around.judged_of.get(belief_id, ()):
+            if partner in ids and is_bound(judged):
+                together.join(belief_id, partner)
+    found: defaultdict[UUID, list[Examined]] = defaultdict(list)
+    for one in members:
+        found[together.root(one.belief.belief_id)].append(one)
+    return list(found.values())
 
 
 class _Joined:

@@ -277,15 +277,17 @@ def number_values(members: Iterable[Examined], around: Neighbourhood) -> dict[UU
 
 
 def _are_two(relation: Relation | None, one: Examined, other: Examined, around: Neighbourhood) -> bool:
-    """Tell whether a judge's or a person's word sets one value of two subjects against itself.
+    """Tell whether a judge's or a person's word sets against each other what a form reads as one value.
 
-    What changed then is the subject: "Niko has the keys", "Paula has the keys".
+    What changed then is the subject ("Niko has the keys", "Paula has the keys"), the verb ("is in foal", "had her
+    foal"), or what the form took for a time ("is set in winter", "is set in autumn").
     """
     if relation not in (Relation.SUCCESSIVE, Relation.INCOMPATIBLE) or one.reading is None or other.reading is None:
         return False
-    return (
-        around.subject(one.reading) != around.subject(other.reading) and one.reading.negative == other.reading.negative
-    )
+    if around.subject(one.reading) != around.subject(other.reading):
+        return one.reading.negative == other.reading.negative
+    told = one.reading.negative, one.reading.past, bool(one.reading.ended)
+    return told == (other.reading.negative, other.reading.past, bool(other.reading.ended))
 
 
 def _is_together(relation: Relation | None, one: Examined, other: Examined) -> bool:

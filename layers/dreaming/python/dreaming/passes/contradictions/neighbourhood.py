@@ -15,6 +15,7 @@ from dreaming.passes.contradictions.aliases import Alias, canonical_names, resol
 from dreaming.passes.contradictions.belief_readings import Examined, fingerprint, read_belief
 from dreaming.passes.contradictions.lines import Key, Neighbourhood, Pair, is_bound, is_trusted
 from dreaming.passes.contradictions.records import Judgement
+from dreaming.passes.contradictions.setting import AROUND, needs_setting, setting_of
 
 MOST_OF_A_SUBJECT = 1_000
 """How many beliefs of a subject that is looked at as a whole are read, the latest confirmed first."""
@@ -158,6 +159,12 @@ def _in_question(one: Examined) -> bool:
 
 def _examined(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID] | set[UUID]) -> dict[UUID, Examined]:
     loaded = store.load(tx, slice_id, belief_ids)
+    unnamed = [
+        belief_id
+        for belief_id, (belief, _) in loaded.beliefs.items()
+        if not belief.subject and needs_setting(belief.statement)
+    ]
+    around = store.read_surroundings(tx, slice_id, unnamed, characters=AROUND) if unnamed else {}
     return {
         belief_id: Examined(
             belief=belief,
@@ -165,6 +172,7 @@ def _examined(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID] | set[U
             reading=read_belief(belief),
             fingerprint=fingerprint(belief),
             offsets={source.source_id: loaded.offsets.get(source.source_id, 0) for source in sources},
+            setting=setting_of(around.get(belief_id, ())),
         )
         for belief_id, (belief, sources) in loaded.beliefs.items()
     }

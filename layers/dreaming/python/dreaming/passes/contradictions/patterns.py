@@ -73,8 +73,8 @@ MODAL = re.compile(
 )
 USED_TO = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!got )\bused to\b", re.IGNORECASE)
 BEFORE = re.compile(
-    r"\b(?:formerly|previously|once|in the past|back then|earlier|originally|at first|initially|at that time"
-    r"|before that)\b,? ?",
+    r"\b(?:formerly|previously|once(?! (?:an?|every|per|more|again)\b)|in the past|back then|earlier"
+    r"|originally|at first|initially|at that time|before that)\b,? ?",
     re.IGNORECASE,
 )
 STOPPED = re.compile(
@@ -89,6 +89,9 @@ LEFT = re.compile(
     r" (?:her |his |their |its )?(?:job at |job with |position at |role at |role as |job as |the |a |an "
     r"|project )?(?P<v>.+)$",
     re.IGNORECASE,
+)
+LEFT_SIDE = re.compile(
+    r"\b(?:plays?|played|playing|the|on|at|to|turns?|keeps?|far|top|bottom|is|are) left\b", re.IGNORECASE
 )
 HEDGE = re.compile(
     r"^(?:maybe|perhaps|possibly|probably|apparently|supposedly|allegedly|i (?:think|guess|believe"
@@ -181,6 +184,11 @@ HAS_COUNT = re.compile(
     r"|\w+ty) (?P<a>(?!percent|euros|dollars)[a-z]+(?: [a-z]+)?))$"
 )
 PAST = "|".join(sorted(IRREGULAR_PAST, key=len, reverse=True))
+IRREGULAR_PARTICIPLE = (
+    r"(?:(?:re|un|over)?(?:made|set|cut|put|sold|bought|kept|held|built|brought|sent|lent|spent|left|lost|met|paid|told"
+    r"|found|taught|caught|dealt|led|laid|read|hit|split|shut|spread|hung|won|struck|done|gone|dug|bound|drawn|redrawn|shot"
+    r"|thrown|torn|worn|sworn|swept|fed|bred|burnt|withdrawn|sung|flown|shown|grown|known|mown|sewn|spun|slain))"
+)
 PARTICLE = r"(?P<p> (?:at|in|on|for|to|with|as|from|by|about|every|of|up|off|out|through|via|over))?"
 VERBS = (
     re.compile(

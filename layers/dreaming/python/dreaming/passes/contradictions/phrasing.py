@@ -10,8 +10,12 @@ from dreaming.passes.contradictions.vocabulary import PERSONS, PLACES, attribute
 _GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|dear|morning|good morning)(?: (?:all|everyone|everybody|team|folks|there|[A-Z]\w+))?"
     r"|ps|btw|by the way|quick (?:update|note|reminder)|heads[- ]up|just so you know|for the record|as discussed"
-    r"|just to confirm|to confirm|small correction|one correction)\s*[,:!–—-]\s*",
+    r"|just to confirm|to confirm|small correction|one correction)\s*[,:!–—-]\s*"
+    r"|^(?:btw|fyi|psa|nb|ps|ok(?:ay)?|so|hey|hm+|oh|yeah|well|right|anyway)\b[,:!–—-]*\s+(?=\S+ \S+ \S)",
     re.IGNORECASE,
+)
+_CHAT_END = re.compile(
+    r"(?:[,;]? (?:fyi|btw|lol|haha|tho|though|tbh|imo|ftr|pls|please|everyone|folks|guys|:\)|😀))+$", re.IGNORECASE
 )
 _TURNS_OUT = re.compile(
     r"^(?:(?:as )?it )?(?:turns|turned) out(?: that)?,? |^(?:i was wrong|we were wrong|my mistake|scratch that"
@@ -65,6 +69,16 @@ _TITLES = (
     (re.compile(r"\bD(?:octo)?r\.? (?=[A-Z])"), "Dr. "),
 )
 
+_ROLE = re.compile(
+    r"\b(?:officer|manager|lead|leader|head|director|coordinator|captain|chair|chairman|chairwoman|coach|maintainer"
+    r"|editor|contact|treasurer|secretary|president|mayor|caretaker|representative|supervisor|principal|conductor|ceo|cto|cfo|coo)$",
+    re.IGNORECASE,
+)
+_LONG_TITLES = {
+    "chief executive officer": "CEO", "chief technology officer": "CTO", "chief financial officer": "CFO",
+    "chief operating officer": "COO", "point of contact": "contact", "POC": "contact",
+}  # fmt: skip
+_LONG_TITLE = re.compile(rf"\b(?:{'|'.join(_LONG_TITLES)})\b")
 _AGENTLESS = re.compile(
     r"^(?=(?:moved|postponed|rescheduled|raised|increased|lowered|reduced|bumped|upgraded|downgraded"
     r"|migrated|switched"
@@ -129,7 +143,7 @@ def phrased(text: str) -> tuple[str, bool]:
     if said:
         what, also = _led(said["what"])
         text, corrects = _told_by(said["who"], patterns.HEDGE.sub("", what)), corrects or also
-    text = _labelled(text)
+    text = _labelled(_LONG_TITLE.sub(lambda found: _LONG_TITLES[found.group()], text))
     for pattern, short in _TITLES:
         text = pattern.sub(short, text)
     text = _TOGETHER.sub(lambda found: f"{found['who']} {_agreeing(_ONE.get(found['verb'], found['verb']))}", text)
@@ -155,7 +169,7 @@ def _led(text: str) -> tuple[str, bool]:
     corrects = False
     for _ in range(4):
         before = text
-        text = _SHEET_LABEL.sub("", _TOPIC.sub("", _GREETING.sub("", _STAMP.sub("", text))))
+        text = _CHAT_END.sub("", _SHEET_LABEL.sub("", _TOPIC.sub("", _GREETING.sub("", _STAMP.sub("", text)))))
         turned = _TURNS_OUT.match(text)
         cue = patterns.LEAD_CUE.match(text)
         if turned:
@@ -207,9 +221,10 @@ def _labelled(text: str) -> str:
         return text
     head = re.split(r" (?:of|for|at|in) ", found["label"], maxsplit=1)[0]
     last = re.sub(r"^(?:the|new|our|current) ", "", head, flags=re.IGNORECASE)
-    if not (is_known(attribute_name(last)) or is_known(attribute_name(last.rsplit(" ", 1)[-1]))):
+    known = is_known(attribute_name(last)) or is_known(attribute_name(last.rsplit(" ", 1)[-1]))
+    if not known and _ROLE.search(last) is None:
         return text
-    label = re.sub(r"^(?:the|our) ", "", found["label"], flags=re.IGNORECASE)
+    label = re.sub(r"^(?:(?:the|our|new|current) )+", "", found["label"], flags=re.IGNORECASE)
     return f"The {label[:1].lower()}{label[1:]} is {found['v']}"
 
 

@@ -132,7 +132,7 @@ def _plain(text: str) -> str:
 
 def _ending(text: str) -> Reading | None:
     """Read "Lena left the bakery": the value that ends, of an attribute that it alone tells."""
-    if patterns.REPLACED[1].match(_plain(text)):
+    if patterns.LEFT_SIDE.search(text) or patterns.REPLACED[1].match(_plain(text)):
         return None
     found = patterns.LEFT.match(_plain(text))
     if (
@@ -150,7 +150,7 @@ def _ending(text: str) -> Reading | None:
 def _replacing(text: str) -> Reading | None:
     """A sentence about a change: the new value, and the old one where it is told."""
     plain = _plain(text)
-    if patterns.NEGATION.search(plain):
+    if patterns.NEGATION.search(plain) or patterns.LEFT_SIDE.search(plain):
         return None
     found = patterns.SUCCEEDED.match(plain)
     if found:
@@ -271,7 +271,9 @@ def _by_form(text: str) -> Reading | None:
     if chosen is None:
         return None
     form, found = chosen
-    subject = text_key(without_times(found["s"] if "s" in form.pattern.groupindex else "") or "author")
+    subject = text_key(
+        _OF_VERB.sub("", without_times(found["s"] if "s" in form.pattern.groupindex else "")) or "author"
+    )
     value = read_value(form.value or patterns.TAILS.get(form.attribute, patterns.NO_TAIL).sub("", found["v"]))
     if form.inverse:
         return Reading(
@@ -280,6 +282,9 @@ def _by_form(text: str) -> Reading | None:
     attribute = form.attribute
     exclusive = form.exclusive if form.exclusive is not None else is_exclusive(attribute)
     return Reading(subject, attribute, value, past=form.past, exclusive=exclusive)
+
+
+_OF_VERB = re.compile(r"(?<=\w)(?: (?:got|has|have|was|is|will|just|finally|then|and))+$")
 
 
 def _by_noun(text: str) -> Reading | None:
@@ -305,12 +310,14 @@ def _by_noun(text: str) -> Reading | None:
             return Reading(text_key(f"{found['s']} {found['a']}"), "name", value, exclusive=True)
         if _describes(found["v"]):
             return Reading(text_key(f"{found['s']} {found['a']}"), *_typed(value))
-        if not found["s"] or found["t"] in ("was", "were"):
-            return Reading(
-                text_key(found["s"]), attribute, value, exclusive=exclusive, past=found["t"] in ("was", "were")
-            )
-        return Reading(text_key(found["s"]), attribute, value, exclusive=exclusive)
+        past = found["t"] in ("was", "were") and not _is_participle(found["v"])
+        return Reading(text_key(found["s"]), attribute, value, exclusive=exclusive, past=past)
     return None
+
+
+def _is_participle(value: str) -> bool:
+    """Tell whether "was" before a value tells what was done: "was reset to 4 %", "was made head"."""
+    return re.match(rf"(?:\w+ed|\w+en|{patterns.IRREGULAR_PARTICIPLE})\b", value) is not None
 
 
 def _is_name(value: str) -> bool:
@@ -356,7 +363,7 @@ def _by_being(text: str) -> Reading | None:
     found = patterns.IS.match(text)
     if found and len(found["s"].split()) <= 7 and not re.search(r"\b(?:that|which|who|because|when|if)\b", found["s"]):
         value = read_value(re.sub(r"^(?:on|at|due on|due|set for|set to|scheduled for|for) ", "", found["v"]))
-        state = found["t"] in ("was", "were") and not re.match(r"\w+(?:ed|en)\b", found["v"])
+        state = found["t"] in ("was", "were") and not _is_participle(found["v"])
         if value.sort:
             return Reading(text_key(found["s"]), value.sort, value, exclusive=True, past=state)
         if not state and patterns.WHO.match(text):

@@ -12,7 +12,7 @@ from dreaming.beliefs.records import ArchiveReason
 from dreaming.beliefs.words import jaccard, word_set
 from dreaming.passes.consolidation.guards import veto
 from dreaming.passes.consolidation.records import Veto
-from dreaming.passes.contradictions.bearing import may_conflict
+from dreaming.passes.contradictions.bearing import content, is_guessed, may_conflict
 from dreaming.passes.contradictions.belief_readings import Examined, span_in, timed_claims
 from dreaming.passes.contradictions.components import components
 from dreaming.passes.contradictions.lines import (
@@ -118,6 +118,8 @@ def _relations(
             continue
         if values[ids[0]][0] == values[ids[1]][0] and one.negative == other.negative:
             same = _says_the_same(left, right, around.canonical)
+            if not same and ids in around.similar and _each_says_more(left, right):
+                continue
             found[ids] = (
                 (Relation.DUPLICATE, "same value") if same else (Relation.COEXISTING, "same value, told with more")
             )
@@ -158,6 +160,18 @@ def _related(
     return {
         pair for pair in found if around.focus & set(pair) and pair[0] != pair[1] and all(one in values for one in pair)
     }
+
+
+def _each_says_more(left: Examined, right: Examined) -> bool:
+    """Tell whether either of two beliefs with one value names something of its own: a form may have cut the value."""
+    words = [content(one.belief.statement) for one in (left, right)]
+    names = [found - words[1 - place] for place, found in enumerate(words)]
+    return (
+        all(names)
+        and left.reading is not None
+        and right.reading is not None
+        and (left.reading.past == right.reading.past and left.reading.event == right.reading.event)
+    )
 
 
 _TELLS_MORE = frozenset({"negation", "quantifiers", "opposites"})
@@ -202,7 +216,21 @@ _EVERY_DAY = re.compile(r"\bevery (?=\w+day)")
 def objection_to(left: str, right: str) -> Veto | None:
     """Return the guards' first objection; "every Monday" is no more than "on Mondays"."""
     one, other = (_EVERY_DAY.sub("on ", spelled_times(text)) for text in (left, right))
-    return veto(one, other)
+    return veto(_on_one_clock(one, left, other), _on_one_clock(other, right, one))
+
+
+def _on_one_clock(text: str, written: str, other: str) -> str:
+    """Write the "half past five" of a text as 17:30 where the other says so: either half of a day may be meant."""
+    if text == written:
+        return text
+    late = {found.group() for found in _LATE.finditer(other)}
+    return _CLOCK.sub(
+        lambda found: later if (later := f"{int(found['h']) + 12}:{found['m']}") in late else found.group(), text
+    )
+
+
+_CLOCK = re.compile(r"\b(?P<h>[1-9]|1[01]):(?P<m>[0-5]\d)\b(?! ?[ap]m)")
+_LATE = re.compile(r"\b(?:1[3-9]|2[0-3]):[0-5]\d\b")
 
 
 def _open_pairs(
@@ -234,7 +262,8 @@ def _plainly_several(attribute: str, left: Examined, right: Examined) -> bool:
     if not (left.belief.multi_valued and right.belief.multi_valued):
         return False
     ends = any(each.changes or each.negative or each.past or each.ended for each in (one, other))
-    return not ends and not alternatives(one.value, other.value)
+    part_shared = bool(content(one.value.text) & content(other.value.text))
+    return not ends and not part_shared and not alternatives(one.value, other.value)
 
 
 def _question(
@@ -255,5 +284,5 @@ def _question(
     if attribute == other_attribute:
         return None if _plainly_several(attribute, left, right) else "one attribute, perhaps of several values"
     if is_known(attribute) and is_known(other_attribute) and not may_be_one(attribute, other_attribute):
-        return None
+        return "one of them may be told of another attribute" if is_guessed(left, right) else None
     return similar or ("alike in subject" if alike >= PLAUSIBLE_SIMILARITY else None)

@@ -200,6 +200,22 @@ def load(tx: Transaction, slice_id: int, belief_ids: Iterable[UUID]) -> Loaded:
     return Loaded(beliefs, {row[0]: row[1] for row in offsets})
 
 
+def read_surroundings(tx: Transaction, slice_id: int, ids: Sequence[UUID], *, characters: int) -> dict[UUID, list[str]]:
+    """Return what stands before and after the quotes of beliefs in their notes, up to so many characters each."""
+    rows = tx.execute(
+        """
+        select s.belief_id, array_agg(
+            substr(n.text, greatest(s.quote_start - %(most)s, 0) + 1, least(s.quote_start, %(most)s)) || chr(10)
+            || substr(n.text, s.quote_end + 1, %(most)s))
+        from sources s
+        join notes n on n.note_id = s.note_id and n.slice_id = s.slice_id and n.version = s.note_version
+        where s.slice_id = %(slice)s and s.belief_id = any(%(ids)s) and s.ended_at is null group by s.belief_id
+        """,
+        {"slice": slice_id, "ids": list(ids), "most": characters},
+    ).fetchall()
+    return dict(rows)
+
+
 def mark_examined(
     tx: Transaction, slice_id: int, rows: Sequence[tuple[UUID, str, str | None, str | None, str]], *, now: datetime
 ) -> None:

@@ -91,12 +91,22 @@ def span_of(statement: str, occurred_at: datetime, *, dated_value: bool) -> Span
         return Span(_lasting(lasting, occurred_at), end)
     if not dated_value and _EVENT.search(statement):
         for found in _AT.finditer(statement):
-            if found["wd"] and not found.group().lower().startswith("on "):
-                continue  # "the Tuesday meeting" tells no time
+            if _tells_no_start(found):
+                continue
             moment = _moment(found, occurred_at, backward=not _COMING.search(statement))
             if moment is not None and (until is None or found.start() < until.start() or found.end() <= until.start()):
                 return Span(moment, end)
     return Span(None, end)
+
+
+def _tells_no_start(found: re.Match[str]) -> bool:
+    """Tell whether a time says when, but not since when: "the Tuesday meeting", "Jan quit", "this year"."""
+    text = found.group().lower()
+    if found["wd"]:
+        return not text.startswith("on ")
+    if found["m3"] and not found["y3"]:
+        return _IN_MONTH.match(text) is None
+    return (found["which"] or "").lower() == "this" and (found["unit"] or "").lower() in ("year", *_SEASONS)
 
 
 def tells_event(statement: str) -> bool:
@@ -104,6 +114,7 @@ def tells_event(statement: str) -> bool:
     return _EVENT.search(statement) is not None
 
 
+_IN_MONTH = re.compile(r"(?:in|during|back|the|early|mid|late)\b", re.IGNORECASE)
 _COMING = re.compile(r"\b(?:will|going to|moves|starts|begins|takes over|stops|leaves|ends|switches|joins|retires)\b")
 
 

@@ -53,6 +53,8 @@ timeout: time-out, time limit
 retention: retention period
 supplier: vendor, provider
 port: listens on port, tcp port
+contact: point of contact, contact person, poc
+rent: monthly rent
 code: gate code, door code, access code, pin
 teacher: taught by
 region: aws region
@@ -198,6 +200,8 @@ status: open, closed, in progress, done, blocked, resolved, on hold, pending, ca
 enabled: enabled, disabled, on, off, turned on, turned off, switched on, switched off, activated, deactivated
 online: online, offline, up, down, reachable, unreachable
 available: available, unavailable, sold out, in stock, out of stock
+working: working, works, broken, out of order, repaired, fixed, broken down, defective, functional, not working, faulty,
+    working fine, working again, mended
 allowed: allowed, permitted, forbidden, prohibited, banned, not allowed
 """
 _STATE = {
