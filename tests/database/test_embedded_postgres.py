@@ -17,8 +17,9 @@ import psycopg
 import pytest
 
 from dreaming.errors import Misconfigured
-from dreaming.local.postgres import EmbeddedPostgres, _pid_file, ensure_running
-from dreaming.local.postgres_programs import SystemUser, can_enter, is_postgres, packaged_folder, programs_of
+from dreaming.local.full_disk import disk_full
+from dreaming.local.postgres import EmbeddedPostgres, _pid_file, _start, ensure_running
+from dreaming.local.postgres_programs import Programs, SystemUser, can_enter, is_postgres, packaged_folder, programs_of
 
 PROGRAM = """
 import sys
@@ -144,6 +145,20 @@ def test_a_failing_start_names_the_log_and_the_remedy(state: Path) -> None:
     settings.write_text("nonsense = 1\n", encoding="utf-8")
     with pytest.raises(Misconfigured, match=r"did not start; see .*server\.log, or set DATABASE_URL"):
         server.start()
+
+
+def test_programs_that_find_no_room_tell_of_the_full_disk(tmp_path: Path) -> None:
+    for name in ("pg_ctl", "initdb"):
+        (tmp_path / name).write_text("#!/bin/sh\necho 'FATAL: could not write: No space left on device'\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    programs, data = Programs(tmp_path, None), tmp_path / "data"
+    for begin in (
+        lambda: programs.initialise(data, tmp_path / "password"),
+        lambda: _start(programs, data, tmp_path / "server.log", 1, ""),
+    ):
+        with pytest.raises(OSError, match="No space left") as caught:
+            begin()
+        assert f"disk full at {data}:" in str(disk_full(caught.value, tmp_path))
 
 
 def test_data_of_another_version_are_named(state: Path) -> None:

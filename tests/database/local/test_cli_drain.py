@@ -175,3 +175,29 @@ def test_a_reader_that_has_seen_enough_ends_the_program_quietly(dream: Dream) ->
             check=False,
         )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_drain_leaves_what_waits_of_other_organizations(dream: Dream) -> None:
+    dream.notes(RENT)
+    dream.environment["DREAMING_ORG"] = "acme"
+    dream.switch_on()
+    dream.notes(RENT)
+    dream("run")
+    dream.environment["DREAMING_ORG"] = "local"
+    dream.switch_on()
+    first = dream.json("drain")
+    assert (first["report"]["batches"], first["report"]["dead"]) == (1, 0)
+    assert dream.json("status", "--org", "acme")["slices"][0]["notes"]["waiting"] == 1
+    everything = dream.json("drain", "--all")
+    assert everything["report"]["batches"] == 1
+    assert dream.json("status", "--org", "acme")["slices"][0]["notes"]["waiting"] == 0
+
+
+def test_a_drain_takes_the_private_notes_of_all_its_users_along(dream: Dream) -> None:
+    dream.switch_on()
+    file = dream.home.parent / "notes.jsonl"
+    file.write_text(json.dumps(RENT))
+    own = ("--scope", "private", "--user", "ana")
+    dream("ingest", "jsonl", str(file), "--id-field", "id", "--time-field", "at", *own)
+    assert dream.json("drain", "consolidation")["report"]["batches"] == 1
+    assert dream.json("status", "--user", "ana")["slices"][0]["notes"]["waiting"] == 0

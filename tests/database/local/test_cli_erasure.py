@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from dreaming.erasure.export.service import Export
 from tests.database.local.conftest import Dream
 
 NOTE = {"id": "n1", "text": "The zanzibar depot opens in May.", "at": "2026-03-01T09:00:00Z", "author": "Ines"}
@@ -31,7 +35,7 @@ def note_id(dream: Dream) -> str:
 
 def test_a_note_is_erased_kept_out_and_let_in_again(told: Dream) -> None:
     found = note_id(told)
-    assert told("erase", "note", found, code=130).stdout == ""  # nobody said yes
+    assert told("erase", "note", found, code=2).stdout == ""  # nobody said yes
     erased = told.json("erase", "note", found, "--yes")
     assert (erased["deleted"]["notes"], erased["tombstones"], erased["complete"]) == (1, 1, True)
     assert "nothing of it was here" in told("erase", "note", found, "--yes").stdout
@@ -71,6 +75,23 @@ def test_an_export_goes_to_a_new_file_of_ones_own(told: Dream, tmp_path: Path) -
     assert file.stat().st_mode & 0o777 == 0o600
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert lines[-1]["counts"]["notes"] == 1
-    told("export", "--slice", "--output", str(file), code=2)
+    assert "choose another name, or remove it" in told("export", "--slice", "--output", str(file), code=2).stderr
     document = told.json("export", "--slice")
     assert [one["record"] for one in document["records"]] == [one["record"] for one in lines]
+
+
+def test_an_export_that_fails_leaves_no_file(told: Dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "exports"
+    folder.mkdir()
+
+    def break_off(self: Export, *, now: datetime) -> Iterator[str]:
+        yield "{}"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Export, "lines", break_off)
+        said = told("export", "--slice", "--output", str(folder / "all.jsonl"), code=4).stderr
+    assert f"disk full at {folder / 'all.jsonl'}:" in said
+    assert list(folder.iterdir()) == []
+    said = told("export", "--slice", "--output", str(folder / "nowhere" / "all.jsonl"), code=2).stderr
+    assert f"{folder / 'nowhere' / 'all.jsonl'}: No such file" in said

@@ -230,3 +230,24 @@ def test_mailboxes_with_senders_that_are_trusted(dream: Dream, tmp_path: Path) -
     assert (found["counts"]["created"], found["counts"]["unchanged"]) == (2, 1)
     assert sum(dream.json("ingest", "mbox", files[1], "--incremental")["counts"].values()) == 1
     assert "trusted_senders" in dream("ingest", "mbox", *files, "--trusted-sender", "*", code=2).stderr
+
+
+def test_a_named_field_that_no_line_has_is_refused_before_anything_is_stored(dream: Dream, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join([row(1, author="Ana"), row(2)]))
+    said = dream("ingest", "jsonl", str(file), "--id-field", "nope", "--time-field", "at", code=2).stderr
+    assert "--id-field: no line has the field 'nope'; the fields are id, text, at, author" in said
+    assert dream.json("status")["slices"] == []
+    assert dream.json("ingest", "jsonl", str(file), *FIELDS, "--author-field", "author")["counts"]["created"] == 2
+
+
+def test_front_matter_that_cannot_be_read_is_a_warning_on_a_note_that_counts_once(dream: Dream, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "plan.md").write_text("---\ntitle: a: b: c\n---\nWe ship on Friday.\n")
+    found = dream.json("ingest", "markdown", str(folder))
+    assert (found["counts"]["created"], found["counts"]["skipped"], found["skipped"]) == (1, 0, [])
+    assert [one["location"] for one in found["warnings"]] == ["plan.md, front matter"]
+    shown = dream("ingest", "markdown", str(folder)).stdout
+    assert "0 skipped" in shown
+    assert "  warning plan.md, front matter: is not YAML" in shown

@@ -69,6 +69,11 @@ def test_status_of_an_organization_without_notes_says_what_to_do(dream: Dream) -
     assert "dream demo" in dream("status").stdout
 
 
+@pytest.mark.parametrize("option", ["--org", "--home", "--user"])
+def test_an_empty_option_is_no_default(dream: Dream, option: str) -> None:
+    assert f"{option}: is empty" in dream(option, "", "erase", "organization", "--yes", code=2).stderr
+
+
 def test_beliefs_come_with_the_surest_first_and_their_quotes(read: Dream) -> None:
     listed = read.json("beliefs")["beliefs"]
     assert listed[0]["statement"] == LEASE
@@ -175,7 +180,7 @@ def test_an_edited_note_is_quoted_as_it_was(read: Dream) -> None:
     assert (source["exact"], source["ended_reason"]) == (True, "edited")
 
 
-@pytest.mark.parametrize("given", ["abc", "nonsense", "00000000", ""])
+@pytest.mark.parametrize("given", ["abc", "nonsense", "00000000"])
 def test_an_id_that_names_no_belief_is_refused(read: Dream, given: str) -> None:
     assert "dream beliefs" in read("why", given, code=2).stderr
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import importlib
 import json
+import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,6 +24,7 @@ from click.testing import CliRunner, Result
 from dreaming.errors import DatabaseUnavailable, InvalidInput, Misconfigured, Throttled
 from dreaming.local.cli import COMMANDS, Exit, dream, report
 from dreaming.local.commands.session import open_session
+from dreaming.local.full_disk import disk_full
 from dreaming.local.output import Output, one_line, printable, short_id, to_json
 
 PROGRAM = "from dreaming.local.cli import main; main()"
@@ -76,9 +81,99 @@ def test_wrong_usage_is_2_and_names_what_is_wrong(arguments: Sequence[str]) -> N
 
 
 def test_a_private_slice_needs_its_owner(tmp_path: Path) -> None:
-    shown = invoke("beliefs", "--home", str(tmp_path), "--scope", "private", "--wait", "0")
+    for command in ("beliefs", "brief", "conflicts", "status", "drain", "run"):
+        shown = invoke(command, "--home", str(tmp_path), "--scope", "private", "--wait", "0")
+        assert shown.exit_code == Exit.BAD_INPUT
+        assert "--user: is missing; a private slice has an owner" in shown.stderr
+
+
+@pytest.mark.parametrize("command", ["why", "beliefs"])
+def test_a_search_for_nothing_is_refused(command: str, tmp_path: Path) -> None:
+    shown = invoke(command, "", " ", "--home", str(tmp_path))
     assert shown.exit_code == Exit.BAD_INPUT
-    assert "--user" in shown.stderr
+    assert "WORD: is empty; say what to look for" in shown.stderr
+
+
+def test_a_question_without_a_terminal_names_the_option_that_answers_it(tmp_path: Path) -> None:
+    erase = ("erase", "owner", "--home", str(tmp_path), "--user", "mia")
+    unasked = CliRunner().invoke(dream, erase, input="")
+    assert unasked.exit_code == Exit.BAD_INPUT
+    assert "no terminal to ask on; add --yes" in unasked.stderr
+    assert CliRunner().invoke(dream, erase, input="n\n").exit_code == Exit.INTERRUPTED
+
+
+def test_conversations_of_a_path_that_is_not_there_or_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "talks").mkdir()
+    for path, problem in (("nowhere", "does not exist"), ("talks", "hold no transcript")):
+        shown = invoke("converse", str(tmp_path / path), "--home", str(tmp_path))
+        assert (shown.exit_code, shown.stdout) == (Exit.BAD_INPUT, "")
+        assert problem in shown.stderr
+
+
+def no_room(path: str | None) -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+
+def sqlite_without_room() -> sqlite3.OperationalError:
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("create table notes (text)")
+        connection.execute("pragma max_page_count = 2")
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            connection.executemany("insert into notes values (?)", [("x" * 5000,)] * 10)
+    connection.close()
+    return caught.value
+
+
+def uncopied() -> shutil.Error:
+    files = [(f"/package/{number}", f"/cache/programs/{number}", str(no_room("x"))) for number in range(2000)]
+    return shutil.Error(files)
+
+
+@pytest.mark.parametrize(
+    ("error", "place"),
+    [
+        (no_room("/data/queue"), "/data/queue"),
+        (uncopied(), "/cache/programs"),
+        (sqlite_without_room(), "standard output"),
+        (no_room(None), "standard output"),
+    ],
+    ids=["file", "copied folder", "SQLite", "output"],
+)
+def test_a_full_disk_is_said_in_a_line(
+    error: BaseException, place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: object) -> None:
+        raise Misconfigured("cannot begin") from error
+
+    monkeypatch.setattr(importlib.import_module("dreaming.local.commands.command"), "open_session", fail)
+    shown = invoke("status", "--json", "--home", str(tmp_path))
+    said = f"disk full at {place}: free some space, then run the command again"
+    assert shown.exit_code == Exit.UNAVAILABLE
+    assert shown.stderr == f"error: {said}\n"
+    assert json.loads(shown.stdout)["error"]["message"] == said
+
+
+def test_the_full_disk_is_looked_for_where_nothing_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("dreaming.local.full_disk._NO_ROOM_BYTES", float("inf"))
+    assert f"disk full at {tmp_path}:" in str(disk_full(no_room(None), tmp_path))
+    assert disk_full(OSError(errno.EACCES, "Permission denied", "x"), tmp_path) is None
+    assert disk_full(shutil.Error([("a", "b", "[Errno 13] Permission denied: 'b'")]), tmp_path) is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_output_that_goes_to_a_full_disk_ends_without_a_traceback() -> None:
+    with Path("/dev/full").open("w") as full:
+        code = [sys.executable, "-c", PROGRAM, "--version"]
+        shown = subprocess.run(code, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert shown.returncode == Exit.UNAVAILABLE
+    assert shown.stderr == "error: disk full at standard output: free some space, then run the command again\n"
+
+
+def test_a_name_that_is_taken_and_an_endless_message(capsys: pytest.CaptureFixture[str]) -> None:
+    report(FileExistsError(errno.EEXIST, "File exists", "all.jsonl"))
+    assert "choose another name, or remove it" in capsys.readouterr().err
+    report(RuntimeError("x" * 200_000))
+    assert len(capsys.readouterr().err) < 1000
 
 
 @pytest.mark.parametrize(

@@ -360,3 +360,15 @@ def test_what_a_killed_receiver_held_can_be_released(queue: LocalQueue) -> None:
     assert nothing(queue)
     assert queue.release("victim:") == 1
     assert take(queue).receive_count == 2
+
+
+def test_only_some_groups_are_received_and_counted(queue: LocalQueue) -> None:
+    for number, group in enumerate(("a", "a", "b")):
+        queue.send(str(number), group_id=group, deduplication_id=str(number))
+    assert queue.receive(holder="h", visibility_timeout=60, groups=[]) is None
+    received = queue.receive(holder="h", visibility_timeout=60, groups=["b", "c"])
+    assert received is not None
+    assert received.body == "2"
+    assert queue.receive(holder="h", visibility_timeout=60, groups=["b"]) is None
+    assert queue.counts(["b"]) == QueueCounts(visible=0, in_flight=1, dead=0)
+    assert queue.counts() == QueueCounts(visible=2, in_flight=1, dead=0)

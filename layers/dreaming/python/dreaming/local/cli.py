@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -18,6 +19,8 @@ from dreaming import __version__
 from dreaming.errors import DreamingError, Hold, InvalidInput, Misconfigured
 from dreaming.local.commands.command import shared_options, write_examples
 from dreaming.local.commands.remedies import in_commands
+from dreaming.local.full_disk import DiskFull, disk_full
+from dreaming.local.home import home_folder
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "Consolidate this repository's history and a sample month of notes."),
@@ -75,6 +78,8 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+_LONGEST_MESSAGE = 400
+
 _CODES_HELP = (
     "0 done, 1 unexpected error, 2 bad usage or input, 3 misconfigured, 4 held or unavailable, "
     "5 problems found by doctor, goals missed by evaluate or a risk denied by autonomy check, 130 interrupted."
@@ -113,8 +118,7 @@ class Dream(click.Group):
             code = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # What is still buffered goes nowhere, or the interpreter would complain at its exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             return Exit.DONE
         return code
 
@@ -129,11 +133,30 @@ class Dream(click.Group):
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost door
             if given.get("debug") and not isinstance(error, click.ClickException):
                 traceback.print_exc()
-            code = report(error)
+            told = disk_full(error, _home(given)) or error
+            if isinstance(told, DiskFull):
+                _flush_or_drop()
+            code = report(told)
             if given.get("as_json") or "--json" in arguments:
-                click.echo(json.dumps({"error": {"exit_code": int(code), "message": _message(error)}}, indent=2))
+                click.echo(json.dumps({"error": {"exit_code": int(code), "message": _message(told)}}, indent=2))
             sys.exit(code)
         sys.exit(code if isinstance(code, int) else Exit.DONE)
+
+
+def _home(given: Mapping[str, Any]) -> Path:
+    return Path(given["home"]).expanduser() if given.get("home") else home_folder(os.environ)
+
+
+def _flush_or_drop() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
+
+
+def _drop_output() -> None:
+    """What is still buffered goes nowhere, or the interpreter would complain at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_encoding(arguments: Sequence[str]) -> None:
@@ -157,13 +180,15 @@ def report(error: BaseException) -> int:
         click.echo("interrupted; what was stored stays, the same command goes on", err=True)
         return Exit.INTERRUPTED
     if isinstance(error, OSError) and error.filename:
-        click.echo(f"error: {error.filename}: {error.strerror}; name another, or change what may be read", err=True)
+        taken = isinstance(error, FileExistsError)
+        what = "choose another name, or remove it" if taken else "name another, or change what may be read"
+        click.echo(f"error: {error.filename}: {error.strerror}; {what}", err=True)
         return Exit.BAD_INPUT
     for kind, code in _CODES:
         if isinstance(error, kind):
             click.echo(f"error: {in_commands(error)}", err=True)
             return code
-    message = next(iter(str(error).splitlines()), "")
+    message = next(iter(str(error).splitlines()), "")[:_LONGEST_MESSAGE]
     click.echo(f"unexpected error: {type(error).__name__}: {message}", err=True)
     click.echo("run the command again with --debug to see where", err=True)
     return Exit.UNEXPECTED

@@ -16,6 +16,7 @@ listens on 127.0.0.1 only, on a free port that may change with every start.
 from __future__ import annotations
 
 import atexit
+import errno
 import fcntl
 import os
 import shutil
@@ -245,6 +246,8 @@ def _start(programs: Programs, data: Path, log: Path, wait_seconds: float, extra
         said = log.read_bytes()[begin:].decode(errors="replace")
         if "signal 4" in said:
             raise wrong_processor()
+        if os.strerror(errno.ENOSPC) in said:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(data))
         if "incompatible with server" in said:
             raise Misconfigured(f"{data} was written by another PostgreSQL version; move it away, or set DATABASE_URL")
         if not any(phrase in said for phrase in _PASSES):

@@ -6,6 +6,7 @@ user can reach. An ordinary user runs them where they are installed.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import pwd
@@ -94,6 +95,8 @@ class Programs:
         locale = "C.UTF-8" if sys.platform == "linux" else "C"
         arguments = ["-D", str(data), "-U", "postgres", "-E", "UTF8", f"--locale={locale}", "-A", "scram-sha-256"]
         if self.run("initdb", [*arguments, f"--pwfile={password_file}", "--no-sync"], log=log) != 0:
+            if os.strerror(errno.ENOSPC) in log.read_text(encoding="utf-8", errors="replace"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(data))
             raise Misconfigured(f"cannot initialise the embedded PostgreSQL; see {log}, or {_OTHER_POSTGRES}")
 
     @property

@@ -8,9 +8,10 @@ the message deduplication ID", "Dead-letter queues"), so that a drain that works
 from __future__ import annotations
 
 import fcntl
+import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -58,6 +59,7 @@ create table if not exists deduplications (
 _NEXT = """
 select sequence from messages as head
 where queue = :queue and dead_at is null and visible_at <= :now
+  and (:groups is null or group_id in (select value from json_each(:groups)))
   and not exists (
       select 1 from messages as older
       where older.queue = head.queue and older.group_id = head.group_id
@@ -181,17 +183,19 @@ class LocalQueue:
             )
             return message_id
 
-    def receive(self, *, holder: str, visibility_timeout: float) -> Received | None:
+    def receive(
+        self, *, holder: str, visibility_timeout: float, groups: Collection[str] | None = None
+    ) -> Received | None:
         """Take the oldest message of a group that has none in flight, or nothing.
 
         For `visibility_timeout` seconds nobody else receives it, nor any other of its group.
-        `holder` names the process at work, for `release`.
+        `holder` names the process at work, for `release`. With `groups` only messages of those are taken.
         """
         _check_visibility(visibility_timeout)
         with self._transaction() as connection:
             now = self._now()
             self._bury_exhausted(connection, now)
-            head = connection.execute(_NEXT, {"queue": self.name, "now": now}).fetchone()
+            head = connection.execute(_NEXT, {"queue": self.name, "now": now, "groups": _listed(groups)}).fetchone()
             if head is None:
                 return None
             row = connection.execute(
@@ -293,8 +297,8 @@ class LocalQueue:
             connection.execute("delete from messages where queue = ? and dead_at is not null", (self.name,))
             return moved.rowcount
 
-    def counts(self) -> QueueCounts:
-        """Count the messages of this queue by state."""
+    def counts(self, groups: Collection[str] | None = None) -> QueueCounts:
+        """Count the messages of this queue, or of some of its groups, by state."""
         with self._transaction() as connection:
             now = self._now()
             self._bury_exhausted(connection, now)
@@ -302,8 +306,9 @@ class LocalQueue:
                 "select count(*) filter (where dead_at is null and visible_at <= :now) as visible,"
                 " count(*) filter (where dead_at is null and visible_at > :now) as in_flight,"
                 " count(*) filter (where dead_at is not null) as dead"
-                " from messages where queue = :queue",
-                {"queue": self.name, "now": now},
+                " from messages where queue = :queue"
+                " and (:groups is null or group_id in (select value from json_each(:groups)))",
+                {"queue": self.name, "now": now, "groups": _listed(groups)},
             ).fetchone()
         return QueueCounts(visible=row["visible"], in_flight=row["in_flight"], dead=row["dead"])
 
@@ -354,6 +359,10 @@ def _turn(path: Path) -> Iterator[None]:
     with path.with_name(f"{path.name}.opening").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def _listed(groups: Collection[str] | None) -> str | None:
+    return None if groups is None else json.dumps(sorted(groups))
 
 
 def _moment(seconds: float) -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from dreaming.local.home import DeploymentEnvironment, make_home
 from dreaming.local.presence import Presence
 from dreaming.local.queue import LocalQueue, Received
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
-from dreaming.passes.records import PASS_FUNCTIONS, BatchMessage
+from dreaming.passes.records import PASS_FUNCTIONS, BatchMessage, message_group
 
 TIMEOUT_SECONDS = 180.0
 """The time-out of a pass's function, as in AWS (design, section 14)."""
@@ -47,7 +47,7 @@ class BatchEvent:
 
 @dataclass(frozen=True, slots=True)
 class DrainReport:
-    """What a drain processed; `dead` counts all dead letters of the queue."""
+    """What a drain processed; `dead` counts all dead letters that it would process, had they not failed too often."""
 
     batches: int
     failed: int
@@ -112,20 +112,26 @@ class LocalRuntime:
         return self._function(pass_name).invoke(dict(schedule_event(only)), request_id=self._request_id())
 
     def drain(
-        self, pass_name: str = "consolidation", on_batch: Callable[[BatchEvent], object] | None = None
+        self,
+        pass_name: str = "consolidation",
+        on_batch: Callable[[BatchEvent], object] | None = None,
+        *,
+        slice_ids: Collection[int] | None = None,
     ) -> DrainReport:
         """Process a pass's queue until it is empty, including what other processes have in flight.
 
+        With `slice_ids` only the messages of those slices, whatever else waits.
         Messages of processes that died are taken over at once. A failing message is tried as often
         as SQS would try it and then becomes a dead letter.
         """
         queue = self.queue(pass_name)
+        groups = None if slice_ids is None else [message_group(slice_id) for slice_id in slice_ids]
         batches = failed = 0
         while True:
             self._take_over_dead()
-            message = queue.receive(holder=self._presence.name, visibility_timeout=VISIBILITY_SECONDS)
+            message = queue.receive(holder=self._presence.name, visibility_timeout=VISIBILITY_SECONDS, groups=groups)
             if message is None:
-                counts = queue.counts()
+                counts = queue.counts(groups)
                 if not counts.visible and not counts.in_flight:
                     return DrainReport(batches, failed, counts.dead)
                 self._sleep(_POLL_SECONDS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamCommand, cursor_option, with_session
 from dreaming.local.commands.readings import moment
 from dreaming.local.commands.session import Session
@@ -63,8 +64,9 @@ def beliefs(
     from dreaming.api.beliefs.store import BeliefFilter
     from dreaming.beliefs.records import Kind
 
+    words = words_meant(words)
     wanted = BeliefFilter(
-        tuple(words),
+        words,
         Kind(kind) if kind else None,
         min_confidence,
         archived,
@@ -91,6 +93,14 @@ def beliefs(
     show_beliefs(session, page.beliefs)
     session.tell_more(more)
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.beliefs[0].belief.belief_id)}")
+
+
+def words_meant(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the words to look for without the blank ones; raises `InvalidInput` when all that were given are."""
+    words = tuple(word for word in given if word.strip())
+    if given and not words:
+        raise InvalidInput("WORD", "is empty", "say what to look for")
+    return words
 
 
 def _search(session: Session, wanted: BeliefFilter, limit: int, place: str | None, listing: Listing) -> None:

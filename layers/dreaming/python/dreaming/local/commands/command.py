@@ -98,7 +98,9 @@ def with_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
         given = click.get_current_context().find_root().obj
-        return function(open_session(given, os.environ), *args, **options)
+        session = open_session(given, os.environ)
+        session.check_owner()
+        return function(session, *args, **options)
 
     return call
 

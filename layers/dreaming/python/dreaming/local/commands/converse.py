@@ -46,9 +46,9 @@ def converse(session: Session, files: Sequence[Path], agent: str | None) -> int 
     """
     from dreaming.recall.switch import is_on
 
+    paths = _below(files)
     if not is_on(session.variables):
         raise Misconfigured(remedy("off"))
-    paths = _below(files)
     captured: list[tuple[str, CaptureAnswer]] = []
     skipped: list[Skipped] = []
     with session.database() as database, session.output.progress("capturing", len(paths), "files") as show:
@@ -74,6 +74,8 @@ def _below(files: Sequence[Path]) -> list[tuple[Path, str]]:
             for one in below
             if not any(part.startswith(".") for part in one.relative_to(path).parts)
         ]
+    if not found:
+        raise InvalidInput("FILES", "hold no transcript", "name transcripts, or folders of them")
     return found
 
 

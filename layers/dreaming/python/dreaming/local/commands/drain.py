@@ -16,6 +16,8 @@ from dreaming.local.commands.other_passes import (
     OTHER_PASSES,
     PassDrained,
     drain_pass,
+    own_refusals,
+    own_slices,
     show_pass_drained,
 )
 from dreaming.local.commands.remedies import remedy
@@ -117,15 +119,17 @@ def run(session: Session, pass_name: str) -> int:
     examples="""
     dream drain                        # everything that waits, in every pass
     dream drain consolidation          # one pass
+    dream drain --all                  # of every organization here
     dream drain --redrive              # and try messages again that failed too often
     dream drain --json
     """,
 )
 @click.option("--redrive", is_flag=True, help="Queue the messages again that failed too often.")
+@click.option("--all", "everyone", is_flag=True, help="Work for every organization here, not for --org alone.")
 @_which_pass
 @with_session
-def drain(session: Session, redrive: bool, pass_name: str) -> int:
-    """Start what is due in PASS (all), then work until nothing waits; say what came of it.
+def drain(session: Session, redrive: bool, everyone: bool, pass_name: str) -> int:
+    """Start what is due in PASS (all), then work until nothing of the organization waits; say what came of it.
 
     Whatever is interrupted is taken up by the next `dream drain`.
     """
@@ -140,9 +144,9 @@ def drain(session: Session, redrive: bool, pass_name: str) -> int:
                 runtime.queue(name).redrive()
         for name in PASS_FUNCTIONS if pass_name == _ALL else (pass_name,):
             if name == CONSOLIDATION:
-                drained = drain_all(session, runtime)
+                drained = drain_all(session, runtime, everyone=everyone)
             else:
-                others.append(drain_pass(session, runtime, name))
+                others.append(drain_pass(session, runtime, name, everyone=everyone))
     if session.output.as_json:
         passes = {"passes": {other.pass_name: other for other in others}}
         session.output.document({**(vars(drained) if drained else {}), **passes})
@@ -177,12 +181,17 @@ def _show_started(session: Session, pass_name: str, answer: dict[str, Any]) -> N
         session.output.line(f"Started run {message['run_id']} of {pass_name} in slice {message['slice_id']}")
 
 
-def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = None) -> Drained:
-    """Tick once and process the queue to its end, with progress by notes; `only` ticks for one slice."""
+def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = None, everyone: bool = False) -> Drained:
+    """Tick once and process what is queued for the organization, with progress by notes.
+
+    `only` ticks for one slice; with `everyone` the queue is processed for all organizations.
+    """
     reader = session.reader(runtime.database)
     earlier = reader.running(PASS)
     before = reader.runs(earlier)
     answer = runtime.tick(only=only)
+    slice_ids = None if everyone else own_slices(session, runtime)
+    answer["refused"] = own_refusals(answer, slice_ids)
     total = _waiting(reader.status(PASS, runs=0))
     with session.output.progress("consolidate", total, "notes") as show:
 
@@ -192,7 +201,7 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
             detail = "a batch failed, trying again" if event.failed else counted(beliefs, "belief")
             show(max(0, total - _waiting(statuses)), detail=detail)
 
-        report = runtime.drain(on_batch=on_batch)
+        report = runtime.drain(on_batch=on_batch, slice_ids=slice_ids)
     run_ids = {*earlier, *(UUID(message["run_id"]) for message in answer["started"])}
     after = reader.runs(sorted(run_ids))
     statuses = reader.status(PASS, runs=0)

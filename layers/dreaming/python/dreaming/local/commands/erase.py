@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -186,8 +187,17 @@ def _lifted(session: Session, count: int) -> None:
 
 
 def _ask(yes: bool, question: str) -> None:
-    if not yes:
-        click.confirm(question, abort=True, err=True)
+    if yes:
+        return
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort as error:
+        if sys.stdin.isatty():
+            raise
+        click.echo(err=True)  # ends the question's line
+        raise InvalidInput("--yes", "is missing, and there is no terminal to ask on", "add --yes") from error
+    if not agreed:
+        raise click.Abort
 
 
 def _id(given: str) -> UUID:

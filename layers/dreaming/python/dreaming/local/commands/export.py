@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -35,6 +37,8 @@ def export(session: Session, of_slice: bool, output: Path | None) -> None:
 
     if not of_slice and not session.user:
         raise InvalidInput("--user", "is missing", "name the user whose data is meant, or a slice with --slice")
+    if output is not None:
+        _check_free(output)
     with session.database() as database:
         lines = Export(database, session.tenant, session.key if of_slice else None).lines(now=session.now())
         if session.output.as_json:
@@ -43,8 +47,28 @@ def export(session: Session, of_slice: bool, output: Path | None) -> None:
             for line in lines:
                 sys.stdout.write(f"{line}\n")
         else:
-            # Another's file is never overwritten, and nobody else may read this one.
-            output.touch(mode=0o600, exist_ok=False)
-            with output.open("w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
+            _write(lines, output)
             session.output.notice(f"written to {output}")
+
+
+def _check_free(output: Path) -> None:
+    """Another's file is never overwritten."""
+    if os.path.lexists(output):
+        raise InvalidInput("--output", f"{str(output)!r} exists", "choose another name, or remove it")
+
+
+def _write(lines: Iterable[str], output: Path) -> None:
+    """Write a file that nobody else may read, and that is there only when it is whole."""
+    part = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        part.touch(mode=0o600, exist_ok=False)
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        _check_free(output)
+        part.rename(output)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(output)) from error
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

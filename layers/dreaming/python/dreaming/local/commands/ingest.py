@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -171,6 +171,7 @@ def jsonl(session: Session, /, file: Path, incremental: bool, **given: Any) -> i
 
     FIELD names a field of the object on each line; a.b is field b of the object in a.
     """
+    from dreaming.notes.connectors.fields import check_fields
     from dreaming.notes.connectors.jsonl import JsonlOptions, read_jsonl
     from dreaming.notes.connectors.service import marks_opener
     from dreaming.notes.records import Trust
@@ -193,6 +194,7 @@ def jsonl(session: Session, /, file: Path, incremental: bool, **given: Any) -> i
         )
         open_marks = marks_opener(database, session.key, incremental=incremental)
         reading = read_jsonl(file.expanduser(), options, open_marks)
+        check_fields(file.expanduser(), _named_fields(given))
         return finish(session, ingest_readings(session, database, "ingest jsonl", [reading], limit))
 
 
@@ -263,6 +265,15 @@ def mbox(
         open_marks = marks_opener(database, session.key, incremental=incremental)
         readings = [read_mbox(file.expanduser(), options, open_marks) for file in files]
         return finish(session, ingest_readings(session, database, "ingest mbox", readings, limit))
+
+
+def _named_fields(given: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Return the fields that options named, by the option."""
+    named: dict[str, Sequence[str]] = {}
+    for option, value in given.items():
+        if value and option.endswith(("_field", "_fields")):
+            named[f"--{option.removesuffix('s').replace('_', '-')}"] = (value,) if isinstance(value, str) else value
+    return named
 
 
 def _check_names(paths: Sequence[Path]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from dreaming.local.commands.remedies import remedy
@@ -36,12 +36,26 @@ class PassDrained:
     held: tuple[str, ...]
 
 
-def drain_pass(session: Session, runtime: LocalRuntime, pass_name: str) -> PassDrained:
-    """Tick a pass once and process its queue to the end."""
+def own_slices(session: Session, runtime: LocalRuntime) -> frozenset[int]:
+    """Return the slices of the session's organization, those of all its users."""
+    from dreaming.erasure.store import slices_of_organization
+
+    with runtime.database.planner() as planner:
+        return frozenset(found.slice_id for found in slices_of_organization(planner, session.org))
+
+
+def own_refusals(answer: Mapping[str, Any], slice_ids: Collection[int] | None) -> tuple[tuple[int, str], ...]:
+    """Return the slices that a tick refused, with the reasons, out of `slice_ids` or of all."""
+    return tuple((id_, reason) for id_, reason in answer["refused"] if slice_ids is None or id_ in slice_ids)
+
+
+def drain_pass(session: Session, runtime: LocalRuntime, pass_name: str, *, everyone: bool = False) -> PassDrained:
+    """Tick a pass once and process its queue to the end, for the session's organization or for `everyone`."""
     reader = session.reader(runtime.database)
     earlier = reader.running(pass_name)
     before = _counts(session, runtime, earlier)
     answer = runtime.tick(pass_name)
+    slice_ids = None if everyone else own_slices(session, runtime)
     with session.output.working(pass_name) as show:
         done = 0
 
@@ -50,10 +64,10 @@ def drain_pass(session: Session, runtime: LocalRuntime, pass_name: str) -> PassD
             done += 1
             show("a batch failed, trying again" if event.failed else counted(done, "batch", "batches"))
 
-        report = runtime.drain(pass_name, on_batch)
+        report = runtime.drain(pass_name, on_batch, slice_ids=slice_ids)
     run_ids = sorted({*earlier, *(UUID(message["run_id"]) for message in answer["started"])})
     after = _counts(session, runtime, run_ids)
-    reasons = [answer["reason"], *(reason for _, reason in answer["refused"])]
+    reasons = [answer["reason"], *(reason for _, reason in own_refusals(answer, slice_ids))]
     reasons += [run.held_reason for run in reader.runs(run_ids)]
     return PassDrained(
         pass_name=pass_name,

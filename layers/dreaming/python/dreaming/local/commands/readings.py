@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dreaming.database import Database
     from dreaming.local.output import ShowProgress
     from dreaming.notes.connectors.marks import Mark
-    from dreaming.notes.connectors.records import Reading, Skipped
+    from dreaming.notes.connectors.records import Reading, Skipped, Warned
     from dreaming.notes.records import IncomingNote, IngestCounts
 
 NOTES_PER_TRANSACTION = 500
@@ -31,6 +31,7 @@ _NOTHING_READ = 2
 class Ingested:
     """What came of some readings: counts, and every place that did not become a note.
 
+    `warnings` tell what could not be read about notes that went in.
     `missing` are ids of notes that are gone upstream, `withdrawn` how many of them were withdrawn.
     `goes_on` tells that notes of earlier readings were left out, so that none may be left to store.
     """
@@ -40,6 +41,7 @@ class Ingested:
     missing: tuple[str, ...] = ()
     withdrawn: int = 0
     goes_on: bool = False
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def notes(self) -> int:
@@ -65,10 +67,11 @@ def ingest_readings(
     unit = units.pop() if len(units) == 1 else "items"
     counts = IngestCounts()
     skipped: list[Skipped] = []
+    warnings: list[Warned] = []
     with session.output.progress(title, total, unit) as show:
         before = 0
         for reading in readings:
-            for batch in _batches(reading, skipped):
+            for batch in _batches(reading, skipped, warnings):
                 try:
                     counts += _store(session, database, reading, batch, max_note_characters)
                 except Hold as hold:
@@ -79,7 +82,8 @@ def ingest_readings(
         _show(show, total, counts, skipped)
     missing = tuple(entry for reading in readings for entry in reading.missing)
     goes_on = any(reading.marks is not None and reading.marks.goes_on for reading in readings)
-    return Ingested(replace(counts, skipped=len(skipped)), tuple(skipped), missing, goes_on=goes_on)
+    counts = replace(counts, skipped=len(skipped))
+    return Ingested(counts, tuple(skipped), missing, goes_on=goes_on, warnings=tuple(warnings))
 
 
 def withdraw_missing(session: Session, database: Database, reading: Reading, ingested: Ingested) -> Ingested:
@@ -134,13 +138,17 @@ def zone_of(name: str) -> tzinfo:
         raise InvalidInput("--timezone", f"is {name[:60]!r}", "use a name such as Europe/Brussels") from error
 
 
-def _batches(reading: Reading, skipped: list[Skipped]) -> Iterable[list[IncomingNote]]:
+def _batches(reading: Reading, skipped: list[Skipped], warnings: list[Warned]) -> Iterable[list[IncomingNote]]:
     """The notes for one transaction each; the last may be empty, for the marks that come after the last note."""
+    from dreaming.notes.connectors.records import Warned
     from dreaming.notes.records import IncomingNote
 
     batch: list[IncomingNote] = []
     characters = 0
     for item in reading:
+        if isinstance(item, Warned):
+            warnings.append(item)
+            continue
         if not isinstance(item, IncomingNote):
             skipped.append(item)
             continue
@@ -181,6 +189,7 @@ def finish(session: Session, ingested: Ingested) -> int:
     """Print what was ingested; the exit code says when nothing at all could be read."""
     if session.output.as_json:
         document = {"slice": session.key, "counts": ingested.counts, "skipped": ingested.skipped}
+        document |= {"warnings": ingested.warnings}
         session.output.document(document | {"missing": ingested.missing, "withdrawn": ingested.withdrawn})
     else:
         show_ingested(session, ingested)
@@ -195,11 +204,12 @@ def show_ingested(session: Session, ingested: Ingested) -> None:
     parts += [f"{counts.unchanged:,} unchanged", f"{counts.skipped:,} skipped"]
     parts += [f"{counts.erased:,} erased before and kept out"] if counts.erased else []
     output.line(f"{counted(ingested.notes, 'note')}: {', '.join(parts)}")
-    for place in ingested.skipped[:SKIPPED_SHOWN]:
-        output.line(f"  skipped {place.location}: {place.reason}", "yellow")
-    rest = len(ingested.skipped) - SKIPPED_SHOWN
-    if rest > 0:
-        output.line(f"  and {rest:,} more; --json lists all", "yellow")
+    for word, places in (("skipped", ingested.skipped), ("warning", ingested.warnings)):
+        for place in places[:SKIPPED_SHOWN]:
+            output.line(f"  {word} {place.location}: {place.reason}", "yellow")
+        rest = len(places) - SKIPPED_SHOWN
+        if rest > 0:
+            output.line(f"  and {rest:,} more; --json lists all", "yellow")
     if ingested.withdrawn:
         output.line(f"{counted(ingested.withdrawn, 'note')} withdrawn: their files are gone")
     elif ingested.missing:

@@ -79,12 +79,16 @@ class Session:
         from dreaming.notes.records import Scope, SliceKey
 
         scope = Scope(self.scope)
-        if scope is Scope.PRIVATE and not self.user:
-            raise InvalidInput("--user", "is missing", "a private slice has an owner: add --user ID")
+        self.check_owner()
         try:
             return SliceKey(self.org, scope, self.user if scope is Scope.PRIVATE else None)
         except ValueError as error:
             raise InvalidInput("--org or --user", str(error), "use a plain name") from error
+
+    def check_owner(self) -> None:
+        """Refuse a private slice of nobody: raises `InvalidInput`."""
+        if self.scope == "private" and not self.user:
+            raise InvalidInput("--user", "is missing", "a private slice has an owner: add --user ID")
 
     @property
     def tenant(self) -> Tenant:
@@ -204,7 +208,13 @@ class Session:
 
 
 def open_session(given: Mapping[str, Any], environment: Mapping[str, str]) -> Session:
-    """Return the session of the shared options as they were given."""
+    """Return the session of the shared options as they were given.
+
+    Raises `InvalidInput` for an empty one: an unset variable of a script must not become the default organization.
+    """
+    for name in ("home", "org", "user"):
+        if given.get(name) == "":
+            raise InvalidInput(f"--{name}", "is empty", "give a value, or leave the option out")
     is_demo = bool(given.get("demo"))
     home = Path(given["home"]).expanduser().resolve() if given.get("home") else home_folder(environment)
     if is_demo:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dreaming.errors import InvalidInput
-from dreaming.local.commands.beliefs import belief_document
+from dreaming.local.commands.beliefs import belief_document, words_meant
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.session import Session
 from dreaming.local.commands.status import slice_name
@@ -47,9 +47,10 @@ def why(session: Session, wanted: tuple[str, ...]) -> None:
     From each quote in the context of its note to the run that read it, how the confidence comes
     about, what happened to the belief, and what may contradict it.
     """
+    words = words_meant(wanted)
     with session.database() as database:
         reader = session.reader(database)
-        explanation = reader.explain(_belief_id(session, reader, wanted))
+        explanation = reader.explain(_belief_id(session, reader, words))
         succession = reader.succession(explanation.slice.slice_id, explanation.reading.belief.belief_id)
     if session.output.as_json:
         session.output.document(explanation_document(explanation) | {"succession": succession})
@@ -64,8 +65,7 @@ def _belief_id(session: Session, reader: Reader, wanted: tuple[str, ...]) -> str
         return wanted[0]
     from dreaming.api.beliefs.store import BeliefFilter
 
-    words = tuple(word for word in wanted if word.strip())
-    found = reader.beliefs(session.key, BeliefFilter(words), limit=_MATCHES_TOLD, cursor=None).beliefs if words else []
+    found = reader.beliefs(session.key, BeliefFilter(wanted), limit=_MATCHES_TOLD, cursor=None).beliefs
     if not found:
         problem = f"no belief has the words {' '.join(wanted)[:60]!r}"
         raise InvalidInput("WORD", problem, f"see {session.invocation} beliefs")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dreaming.errors import InvalidInput
-from dreaming.notes.connectors.lines import Line, read_lines
+from dreaming.notes.connectors.fields import field_of
+from dreaming.notes.connectors.lines import Line, check_packing, read_lines
 from dreaming.notes.connectors.marks import Feed, Marks, OpenMarks
 from dreaming.notes.connectors.records import Item, Reading, Skipped, note_or_skipped, short_id
 from dreaming.notes.connectors.times import parse_moment
@@ -85,6 +86,7 @@ def read_jsonl(path: Path, options: JsonlOptions, open_marks: OpenMarks = Marks)
         raise InvalidInput("window_characters", "is not positive", "use a number such as 3000")
     if not path.is_file():
         raise InvalidInput("path", f"{str(path)!r} is not a file", "name a file of JSON lines, plain or gzip")
+    check_packing(path)
     marks = open_marks(Feed.of("jsonl", options.source, str(path.resolve())), repr(options))
     return Reading(_items(path, options, marks), total=path.stat().st_size, unit="bytes", marks=marks)
 
@@ -138,9 +140,9 @@ def _refuse_constant(name: str) -> None:
 
 
 def _notes(row: dict[str, Any], location: str, options: JsonlOptions) -> Iterator[Item]:
-    if options.role_field and str(_field(row, options.role_field)).lower() in _SYSTEM_ROLES:
+    if options.role_field and str(field_of(row, options.role_field)).lower() in _SYSTEM_ROLES:
         raise _NoNoteError("is a system turn, an instruction and not a note")
-    texts = [_field(row, field) for field in options.text_fields]
+    texts = [field_of(row, field) for field in options.text_fields]
     if all(text is None for text in texts):
         raise _NoNoteError(f"has no field {' or '.join(map(repr, options.text_fields))}")
     turns = [turn for text in texts if isinstance(text, list) for item in text if (turn := _turn(item))]
@@ -154,7 +156,7 @@ def _notes(row: dict[str, Any], location: str, options: JsonlOptions) -> Iterato
         "participants": _participants(row, turns, options),
         "origin": _name(row, options.origin_field),
         "trust": options.trust,
-        "metadata": {field: _field(row, field) for field in options.metadata_fields},
+        "metadata": {field: field_of(row, field) for field in options.metadata_fields},
     }
     if fields["origin"]:
         fields["origin"] = short_id(fields["origin"])
@@ -173,18 +175,6 @@ def _window_note(window: Window, location: str, fields: dict[str, Any]) -> Item:
         "participants": fields["participants"] or window.participants[:_MOST_PARTICIPANTS],
     }
     return note_or_skipped(f"{location}, window {window.index}", text=window.text, **(fields | changed))
-
-
-def _field(row: dict[str, Any], path: str) -> Any:
-    """The value at a dotted path, or None; a field whose own name has dots comes first."""
-    if path in row:
-        return row[path]
-    value: Any = row
-    for name in path.split("."):
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value
 
 
 def _written(value: Any, field: str) -> str:
@@ -212,7 +202,7 @@ def _turn(item: Any) -> Turn | None:
 
 
 def _external_id(row: dict[str, Any], options: JsonlOptions) -> str:
-    parts = [_field(row, field) for field in options.id_fields]
+    parts = [field_of(row, field) for field in options.id_fields]
     usable = [str(part) for part in parts if isinstance(part, str | int) and str(part).strip()]
     if parts and len(usable) == len(parts):
         return ":".join(usable) if len(usable) == 1 else ":".join(map(_escaped, usable))
@@ -225,7 +215,7 @@ def _escaped(part: str) -> str:
 
 
 def _occurred_at(row: dict[str, Any], options: JsonlOptions) -> datetime:
-    value = _field(row, options.time_field) if options.time_field else None
+    value = field_of(row, options.time_field) if options.time_field else None
     if value is None or value == "":
         if options.default_time is None:
             raise _NoNoteError(f"has no time in field {options.time_field!r}")
@@ -237,7 +227,7 @@ def _occurred_at(row: dict[str, Any], options: JsonlOptions) -> datetime:
 
 
 def _name(row: dict[str, Any], field: str | None) -> str | None:
-    value = _field(row, field) if field else None
+    value = field_of(row, field) if field else None
     if value is None or isinstance(value, dict | list):
         return None
     return str(value) or None
@@ -249,6 +239,6 @@ def _participants(row: dict[str, Any], turns: list[Turn], options: JsonlOptions)
             return ()  # each window names its own
         names = [turn.speaker for turn in turns if turn.speaker]
     else:
-        value = _field(row, options.participants_field)
+        value = field_of(row, options.participants_field)
         names = [str(name) for name in (value if isinstance(value, list) else [value]) if name]
     return tuple(dict.fromkeys(names))[:_MOST_PARTICIPANTS]

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
+from dreaming.errors import InvalidInput
 from dreaming.notes.connectors.marks import Mark
 from dreaming.notes.connectors.records import Skipped
 
@@ -107,6 +108,21 @@ class LineStream:
             self.bytes += len(line)
             self.lines += 1
         return line
+
+
+def check_packing(path: Path) -> None:
+    """Refuse a file that is called `.gz` and is no gzip file, as one that broke off when it was fetched.
+
+    Raises:
+        InvalidInput: names the file.
+        OSError: it cannot be opened.
+    """
+    if path.suffix.lower() != ".gz":
+        return
+    with path.open("rb") as file:
+        if file.read(len(_GZIP)) != _GZIP:
+            problem = f"{str(path)!r} is called .gz and is no gzip file"
+            raise InvalidInput("path", problem, "fetch it again, or rename it if it is not compressed")
 
 
 def read_lines(path: Path, known: Mark | None = None) -> Iterator[Line]:

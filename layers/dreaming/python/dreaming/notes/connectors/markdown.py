@@ -19,7 +19,7 @@ from dreaming.notes.connectors.files import file_mark, is_same, is_untouched
 from dreaming.notes.connectors.front_matter import FrontMatter, split_front_matter
 from dreaming.notes.connectors.git import last_changes
 from dreaming.notes.connectors.marks import Feed, Marks, OpenMarks
-from dreaming.notes.connectors.records import Item, Reading, Skipped, note_or_skipped, short_id
+from dreaming.notes.connectors.records import Item, Reading, Skipped, Warned, note_or_skipped, short_id
 from dreaming.notes.connectors.times import moment_in_name
 from dreaming.notes.records import IncomingNote, Trust
 
@@ -206,7 +206,7 @@ def _parse(
         return [Skipped(file.name, "is not text in UTF-8, UTF-16 or Latin-1")]
     known, body = split_front_matter(text, options.timezone)
     place = f"{file.name}, front matter"
-    problems = [Skipped(place, f"{problem}; the note goes in without it") for problem in known.problems]
+    problems = [Warned(place, f"{problem}; the note goes in without it") for problem in known.problems]
     heading = first_heading(body)
     title = known.title or heading or file.path.stem
     note = note_or_skipped(
@@ -222,7 +222,7 @@ def _parse(
         trust=options.trust,
         metadata={"title": title} | ({"tags": list(known.tags)} if known.tags else {}),
     )
-    return [*problems, note]
+    return [note] if isinstance(note, Skipped) else [*problems, note]
 
 
 def _titled(known: FrontMatter, heading: str | None, stem: str, body: str) -> str:

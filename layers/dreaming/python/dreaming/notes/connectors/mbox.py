@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from dreaming.errors import InvalidInput
-from dreaming.notes.connectors.lines import BREAKS, LineStream, break_reason
+from dreaming.notes.connectors.lines import BREAKS, LineStream, break_reason, check_packing
 from dreaming.notes.connectors.mail import Envelope, Mail, Person, read_envelope, read_mail
 from dreaming.notes.connectors.marks import Feed, Mark, Marks, OpenMarks
 from dreaming.notes.connectors.records import Item, Reading, Skipped, note_or_skipped, short_id
@@ -107,6 +107,7 @@ def read_mbox(path: Path, options: MboxOptions, open_marks: OpenMarks = Marks) -
             )
     if not path.is_file():
         raise InvalidInput("path", f"{str(path)!r} is not a file", "name a mailbox in the mbox format, plain or gzip")
+    check_packing(path)
     marks = open_marks(Feed.of("mbox", options.source, str(path.resolve())), repr(options))
     return Reading(_items(path, options, marks), total=path.stat().st_size, unit="bytes", marks=marks)
 

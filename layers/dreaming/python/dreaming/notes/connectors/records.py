@@ -28,6 +28,11 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Warned(Skipped):
+    """Something about a note that could not be read, while the note itself goes in."""
+
+
 Item: TypeAlias = IncomingNote | Skipped
 
 
