@@ -49,7 +49,7 @@ browser-test: setup ## Drive the page with the Chromium of this machine, or DREA
 
 .PHONY: faults
 faults: setup ## Fail and kill every pass at each of its points; takes about half an hour
-	@DREAMING_FAULT_STRIDE=1 $(RUN) pytest tests/faults/test_every_point.py $(ARGS)
+	@DREAMING_FAULT_STRIDE=1 $(RUN) pytest tests/faults/test_every_point.py tests/faults/test_database_faults.py tests/database/decay/test_torn_states.py $(ARGS)
 
 .PHONY: soak
 soak: setup ## Load all passes with NOTES (60000) notes while a worker is killed every few seconds; takes about an hour

