@@ -37,7 +37,7 @@ demo: .venv/.setup-local ## Consolidate this repository's history and a sample m
 test: lint ## Check style, types and architecture, then run all tests (the stack's where it is built)
 	@test -d build/layers/host -a -d infra/node_modules/aws-cdk \
 		|| echo "Without tests/stack: there is nothing to deploy yet. 'make stack-test' builds it and runs them."
-	@$(RUN) pytest -n auto --dist loadfile $(ARGS)
+	@$(RUN) pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: stack-test
 stack-test: layers cdk ## Deploy the stack to an emulator of AWS, drain slices through it, take it down
