@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -82,12 +81,10 @@ def connect_through(points: Points) -> Callable[..., psycopg.Connection[Any]]:
             return super().execute(*args, **options)
 
     class Connection(psycopg.Connection[Any]):
-        @contextmanager
-        def transaction(self, *args: Any, **options: Any) -> Iterator[psycopg.Transaction]:
-            with super().transaction(*args, **options) as opened:
-                yield opened
-                if points.reach("commit"):
-                    points.break_by(self)
+        def commit(self) -> None:
+            if points.reach("commit"):
+                points.break_by(self)
+            super().commit()
             if points.reach("committed"):
                 # It holds, and nobody was told.
                 _lose(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -15,7 +16,7 @@ from dreaming.database import Database, Role
 from dreaming.database.address import DatabaseAddress
 from dreaming.errors import DatabaseUnavailable, InvalidInput, Misconfigured
 from dreaming.notes.records import Tenant
-from tests.databases import at_database
+from tests.databases import at_database, created_login
 
 ACME = Tenant("acme", "mia")
 
@@ -113,6 +114,33 @@ def test_connections_are_reused_and_dead_ones_replaced(narrow: Database, admin: 
     assert backend(narrow) == first
     admin.execute("select pg_terminate_backend(%s, 10000)", [first])
     assert backend(narrow) != first
+
+
+def test_a_reused_connection_is_not_asked_first_whether_it_answers(database_url: str) -> None:
+    said: list[str] = []
+
+    class Cursor(psycopg.Cursor[TupleRow]):
+        def execute(self, query: Any, *arguments: Any, **options: Any) -> Any:
+            said.append(str(query).split()[0])
+            return super().execute(query, *arguments, **options)
+
+    database = Database(database_url, pool_size=1, connect=partial(psycopg.connect, cursor_factory=Cursor))
+    for _ in range(3):
+        with database.transaction(ACME) as tx:
+            tx.execute("values (1)")
+    database.close()
+    assert said == ["set", *3 * ["begin", "select", "values"]]
+
+
+def test_a_role_that_cannot_be_taken_on_leaves_the_database_usable(server_url: str, database_url: str) -> None:
+    with created_login(server_url, rights="in role dreaming_worker") as login:
+        url = at_database(database_url, user=login.name, password=login.password)
+        database = Database(url, pool_size=1)
+        assert backend(database) > 0
+        with pytest.raises(Misconfigured, match="may take on"), database.transaction(ACME, role=Role.API):
+            pytest.fail("the block ran")
+        assert backend(database) > 0
+        database.close()
 
 
 def test_a_connection_lost_in_a_transaction_holds(narrow: Database, admin: psycopg.Connection[TupleRow]) -> None:

@@ -118,9 +118,9 @@ class Shell:
         while self._servers:
             process = self._servers.pop()
             process.send_signal(signal.SIGINT)
-            # One that has only just begun to serve says that it was interrupted, or dies of a signal while it ends.
+            # One that has only just begun to serve says that it was interrupted, or dies of the signal while it ends.
             code = process.wait(_SECONDS)
-            assert code in {0, 130, 256 - signal.SIGINT}, f"{code}: {(self.folder / 'served').read_text('utf-8')}"
+            assert code in {0, 130, -signal.SIGINT}, f"{code}: {(self.folder / 'served').read_text('utf-8')}"
 
     def _script(self, command: str) -> str:
         state = shlex.quote(str(self._state))

@@ -36,7 +36,7 @@ def seen(tx: Transaction) -> list[str]:
 
 def outside(database: Database) -> tuple[object, ...]:
     """What the pooled connection is left with between two transactions."""
-    connection = database._pool.take(1)
+    connection = database._pool.take(1, lambda idle: idle.execute("select 1"))
     try:
         row = connection.execute(
             "select current_user = session_user, coalesce(current_setting('dreaming.org_id', true), ''), "
@@ -124,7 +124,7 @@ def test_resetting_the_role_shows_nothing_to_the_owner_of_the_tables(plain_login
 def test_a_connection_left_in_a_transaction_is_not_given_to_the_next_tenant(pooled: Database) -> None:
     with pooled.transaction(ACME) as tx:
         first = tx.info.backend_pid
-    connection = pooled._pool.take(1)
+    connection = pooled._pool.take(1, lambda idle: idle.execute("select 1"))
     connection.execute("begin")
     pooled._pool.give_back(connection)
     with pooled.transaction(BAKERY) as tx:

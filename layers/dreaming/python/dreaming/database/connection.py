@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from enum import StrEnum
 from typing import TypeAlias
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 
 from dreaming.database.address import DatabaseAddress
@@ -23,7 +24,7 @@ Transaction: TypeAlias = psycopg.Connection[TupleRow]
 
 # One statement, so that no code can run between the role and the tenant. Everything lasts until the
 # end of the transaction (the third argument), also behind a pooler that shares connections.
-_BEGIN = """
+_TAKE_ON = """
 select set_config('role', %(role)s, true),
        set_config('dreaming.org_id', %(org_id)s, true),
        set_config('dreaming.user_id', %(user_id)s, true),
@@ -180,10 +181,11 @@ class Database:
 
     @contextmanager
     def _begin(self, settings: dict[str, str]) -> Iterator[Transaction]:
-        connection = self._pool.take(self._wait_seconds)
+        connection = self._pool.take(self._wait_seconds, lambda idle: _take_on(idle, settings))
         try:
-            with connection.transaction():
-                _take_on(connection, settings)
+            with _completed(connection):
+                if connection.info.transaction_status is TransactionStatus.IDLE:
+                    _take_on(connection, settings)
                 yield connection
         except psycopg.Error as error:
             if connection.closed and isinstance(error, _LOST):
@@ -207,10 +209,25 @@ class Database:
 
 
 def _take_on(connection: Transaction, settings: dict[str, str]) -> None:
+    """Begin a transaction with its role and tenant, in one round trip."""
     try:
-        connection.execute(_BEGIN, settings)
+        with connection.pipeline():
+            connection.execute("begin")
+            connection.execute(_TAKE_ON, settings)
     except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege) as error:
         raise Misconfigured(
             f"the database has no role {settings['role']!r} that this login may take on; "
             "run `dream migrate`, or grant the role to the login"
         ) from error
+
+
+@contextmanager
+def _completed(connection: Transaction) -> Iterator[None]:
+    """Commit at the end of the block; undo it on an error, which the loss of the connection does not hide."""
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error):  # a connection that cannot go back is not used again
+            connection.rollback()
+        raise
+    connection.commit()

@@ -16,6 +16,9 @@ from psycopg.rows import TupleRow
 
 from dreaming.errors import DatabaseUnavailable
 
+Begin = Callable[[psycopg.Connection[TupleRow]], object]
+"""Begins a transaction on a connection."""
+
 
 class Pool:
     """At most `size` connections, the most recently used first."""
@@ -26,8 +29,11 @@ class Pool:
         self._size = size
         self._idle: deque[psycopg.Connection[TupleRow]] = deque()
 
-    def take(self, wait_seconds: float) -> psycopg.Connection[TupleRow]:
-        """Return a connection that answers, waiting for a free place in the pool.
+    def take(self, wait_seconds: float, begin: Begin) -> psycopg.Connection[TupleRow]:
+        """Return a connection that has begun a transaction, or a new one, waiting for a free place in the pool.
+
+        An idle connection on which `begin` fails is closed and the next one tried, so that nobody needs to ask a
+        connection first whether it still answers. A new one just did, and what it is asked next is the caller's.
 
         Raises:
             DatabaseUnavailable: every place stayed taken, or no connection could be opened.
@@ -38,7 +44,7 @@ class Pool:
                 "try again, or raise the pool size"
             )
         try:
-            return self._idle_one() or self._open_connection()
+            return self._idle_one(begin) or self._open_connection()
         except BaseException:
             self._free.release()
             raise
@@ -56,15 +62,17 @@ class Pool:
         while self._idle:
             self._idle.pop().close()
 
-    def _idle_one(self) -> psycopg.Connection[TupleRow] | None:
+    def _idle_one(self, begin: Begin) -> psycopg.Connection[TupleRow] | None:
         while True:
             try:
                 connection = self._idle.pop()
             except IndexError:
                 return None
             try:
-                connection.execute("select 1")
-            except psycopg.OperationalError:
+                begin(connection)
+            except BaseException as error:
                 connection.close()
+                if not isinstance(error, psycopg.Error):
+                    raise
             else:
                 return connection
