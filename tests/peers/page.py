@@ -8,9 +8,11 @@ from typing import Any
 
 from tests.architecture.modules import ROOT
 from tests.benchmarks.report import FOLDER
+from tests.peers.plot import drawn, panels
 
 PAGE = ROOT / "docs" / "peers.md"
 RESULTS = ROOT / "docs" / "peers.json"
+DRAWING = ROOT / "docs" / "images" / "peers.svg"
 
 _HEAD = """# Peers
 
@@ -112,7 +114,7 @@ def rendered(results: Mapping[str, Any]) -> str:
         embedding=round(1000 * results["embedding_latency"]),
     )
     systems = results["systems"]
-    parts = [head, results.get("remark"), _skipped(systems)]
+    parts = [head, results.get("remark"), _skipped(systems), f"![Systems compared](images/{DRAWING.name})\n"]
     for name, title, what in _PHASES:
         parts += [f"## {title.format(edits=results['edits'])}", "", what, "", *_table(name, systems), ""]
     parts += [_rows(systems), _READ, *_settings(systems)]
@@ -126,10 +128,12 @@ def write_results(results: Mapping[str, Any]) -> None:
 
 
 def publish() -> None:
-    """Put the results of `build/bench` beside the page, and write the page."""
+    """Put the results of `build/bench` beside the page, and write the page and its drawing."""
     written = (FOLDER / "peers.json").read_text("utf-8")
     RESULTS.write_text(written, "utf-8")
-    PAGE.write_text(rendered(json.loads(written)), "utf-8")
+    results = json.loads(written)
+    DRAWING.write_text(drawn(panels(results)), "utf-8")
+    PAGE.write_text(rendered(results), "utf-8")
 
 
 def _skipped(systems: Sequence[Mapping[str, Any]]) -> str | None:

@@ -13,6 +13,7 @@ from dreaming.passes.consolidation.prompt import build_request
 from tests.peers import page
 from tests.peers.answers import UnknownPromptError, answer, statements
 from tests.peers.environments import pinned
+from tests.peers.plot import drawn, panels
 from tests.peers.stub import MALFORMED, Fault, StubModel, vector
 from tests.peers.systems import SYSTEMS
 from tests.world import NOON
@@ -125,6 +126,7 @@ def test_peers_are_pinned() -> None:
 def test_the_committed_page_is_what_its_results_say() -> None:
     kept = json.loads(page.RESULTS.read_text("utf-8"))
     assert page.rendered(kept) == page.PAGE.read_text("utf-8"), "docs/peers.md was changed by hand: make bench-peers"
+    assert drawn(panels(kept)) == page.DRAWING.read_text("utf-8")
 
 
 def test_a_system_that_was_skipped_is_told_with_its_reason() -> None:
