@@ -76,12 +76,12 @@ def _panel(panel: Panel, top: int) -> Iterator[str]:
         y = top + HEAD + ROW * place
         yield f'<text x="{LEFT - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
         end = float(LEFT)
-        for part, colour in zip(parts, COLOURS, strict=False):
-            width = part / largest * (WIDTH - LEFT - RIGHT)
+        for count, colour in zip(parts, COLOURS, strict=False):
+            width = count / largest * (WIDTH - LEFT - RIGHT)
             if width:
                 yield f'<rect x="{end:.1f}" y="{y}" width="{width:.1f}" height="{BAR}" fill="{colour}"/>'
             end += width
-        yield f'<text x="{end + 6:.1f}" y="{y + 11}">{" + ".join(f"{part:,}" for part in parts)}</text>'
+        yield f'<text x="{end + 6:.1f}" y="{y + 11}">{" + ".join(f"{count:,}" for count in parts)}</text>'
 
 
 def _asked(system: Record, figure: str) -> list[int]:
@@ -98,4 +98,5 @@ def _wrong(phase: Record) -> list[int]:
 
 
 def _missing(system: Record, fault: str) -> int:
-    return max(counts["missing"] for counts in system["phases"][f"{fault}, then well"]["layers"].values())
+    layers: Mapping[str, Mapping[str, int]] = system["phases"][f"{fault}, then well"]["layers"]
+    return max(counts["missing"] for counts in layers.values())
