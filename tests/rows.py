@@ -16,8 +16,8 @@ NOW = "2026-03-01T12:00:00+00:00"
 
 
 def insert_row(connection: psycopg.Connection[TupleRow], table: str, row: dict[str, Any]) -> None:
-    """Insert a row given by column names."""
-    statement = sql.SQL("insert into {} ({}) values ({})").format(
+    """Insert a row given by column names, unless a trigger has made it already."""
+    statement = sql.SQL("insert into {} ({}) values ({}) on conflict do nothing").format(
         sql.Identifier(table),
         sql.SQL(", ").join(map(sql.Identifier, row)),
         sql.SQL(", ").join(sql.Placeholder() * len(row)),
@@ -96,6 +96,7 @@ def rows_of_every_table(slice_id: int, org_id: str, text: str = "a planted phras
         | {"failed_at": NOW, "retry_at": NOW},
         "examined_beliefs": in_slice
         | {"belief_id": left, "fingerprint": "f", "subject": text, "row_version": "1", "examined_at": NOW},
+        "unexamined_beliefs": in_slice | {"belief_id": left, "created_at": NOW},
         "adjudications": in_slice
         | {"left_belief_id": left, "right_belief_id": right, "reason": "r", "left_fingerprint": "f"}
         | {"right_fingerprint": "f", "decided_at": NOW},
@@ -142,6 +143,7 @@ def insert_every_row(connection: psycopg.Connection[TupleRow], slice_id: int, or
     """Insert one row (two beliefs) into each table, as a connection that may."""
     rows = rows_of_every_table(slice_id, org_id)
     insert_row(connection, "beliefs", rows.pop("beliefs (the second of a pair)"))
+    connection.execute("delete from unexamined_beliefs where slice_id = %s", [slice_id])  # of a trigger's making
     for table, row in rows.items():
         insert_row(connection, table, row)
 

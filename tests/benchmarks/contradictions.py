@@ -4,7 +4,8 @@
 
 For each size a slice that holds that many examined beliefs. Then 150 people each work somewhere, and later
 somewhere else; consolidation takes these notes in, read by a scripted model that takes no time, and the
-contradictions pass examines the new beliefs and orders them, by its rules alone. A second pass has nothing to do.
+contradictions pass examines the new beliefs and orders them, by its rules alone. Passes after that have nothing to do;
+of those the quickest counts.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from tests.world import NOON, World, claim, note, open_world
 SIZES = (1_000, 5_000, 25_000)
 PEOPLE = 150
 BATCH = 40
+AGAIN = 7
 GOAL_RATIO = 1.5
 PLACES = ("Harbour Bakery", "Elm Street Clinic", "Northern Railway", "Old Mill Theatre", "Lakeside Library")
 
@@ -119,7 +121,7 @@ def measure(url: str, size: int, people: int) -> Examined:
         before = counting.statements
         examined = timed(lambda: examine(world, slice_id, Path(name)))
         statements = counting.statements - before
-        again = timed(lambda: examine(world, slice_id, Path(name)))
+        again = min(timed(lambda: examine(world, slice_id, Path(name))) for _ in range(AGAIN))
         superseded = world.rows("select count(*) from beliefs where archive_reason = 'superseded'", key=key)[0][0]
         calls = len(world.model.requests)  # type: ignore[attr-defined]
     database.close()
@@ -161,6 +163,9 @@ def figures(measured: dict[int, Examined]) -> dict[str, Figure]:
     least, most = measured[min(measured)], measured[max(measured)]
     made["growth of examining over all sizes"] = Figure.of(
         most.examined / least.examined, "times", ("<=", GOAL_RATIO) if len(measured) > 1 else None
+    )
+    made["growth of a pass with nothing to do over all sizes"] = Figure.of(
+        most.again / least.again, "times", ("<=", GOAL_RATIO) if len(measured) > 1 else None
     )
     return made
 

@@ -214,6 +214,8 @@ def canonical_names(aliases: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def resolve(subject: str, canonical: Mapping[str, str]) -> str:
     """Return a subject under its canonical name; one at either end of it counts too ("bob phone", "gym orbit")."""
+    if not canonical:
+        return subject
     if subject in canonical:
         return canonical[subject]
     if (bare := without_head(subject)) in canonical:

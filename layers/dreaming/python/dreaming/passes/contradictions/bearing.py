@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from dreaming.beliefs.words import word_set
 from dreaming.passes.consolidation.wording import stem
-from dreaming.passes.contradictions.aliases import resolve
 from dreaming.passes.contradictions.belief_readings import Examined
 from dreaming.passes.contradictions.lines import Neighbourhood
 from dreaming.passes.contradictions.reading import Reading
@@ -78,9 +78,10 @@ def _has_initials(one: Reading, other: Reading) -> bool:
     return len(words) > 1 and one.subject == "".join(word[0] for word in words)
 
 
-def content(statement: str) -> set[str]:
+@lru_cache(maxsize=4096)  # a statement is held against each of its candidates, and each of those against others
+def content(statement: str) -> frozenset[str]:
     """Return the stems of the words of a statement that say something."""
-    return {stem(stem(word)) for word in word_set(statement) - FUNCTION_WORDS}
+    return frozenset(stem(stem(word)) for word in word_set(statement) - FUNCTION_WORDS)
 
 
 def _is_spoken_of(one: Reading, other: Reading, statement: str) -> bool:
@@ -119,9 +120,7 @@ def may_conflict(around: Neighbourhood, left: Examined, right: Examined) -> bool
     if one is None or other is None:
         return False
     statements = left.belief.statement, right.belief.statement
-    leads = [
-        resolve(_lead(reading, text), around.canonical) for reading, text in zip((one, other), statements, strict=True)
-    ]
+    leads = [around.resolved(_lead(reading, text)) for reading, text in zip((one, other), statements, strict=True)]
     if leads[0] == leads[1] and leads[0] not in SPEAKERS:
         return True
     return may_be_one_thing(one, other, statements, (around.subject(one), around.subject(other)))

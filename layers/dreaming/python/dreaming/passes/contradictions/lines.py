@@ -54,9 +54,33 @@ class Neighbourhood:
     focus: frozenset[UUID] = frozenset()
     complete: frozenset[Key] = frozenset()
 
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {}
+
+    def resolved(self, subject: str) -> str:
+        """Return a subject under its canonical name."""
+        name = self._names.get(subject)
+        if name is None:
+            name = self._names[subject] = resolve(subject, self.canonical)
+        return name
+
+    def in_focus(self, pair: Pair) -> bool:
+        """Tell whether one of two beliefs is in focus."""
+        return pair[0] in self.focus or pair[1] in self.focus
+
+    @cached_property
+    def brought_up(self) -> Mapping[UUID, Sequence[Pair]]:
+        """For each belief the pairs that a search, consolidation or an earlier look brought up."""
+        found: defaultdict[UUID, list[Pair]] = defaultdict(list)
+        for pair in dict.fromkeys((*self.similar, *self.judged)):
+            found[pair[0]].append(pair)
+            found[pair[1]].append(pair)
+        return found
+
     def is_complete(self, reading: Reading) -> bool:
         """Tell whether all beliefs about a reading's subject and attribute are here."""
-        name = resolve(reading.subject, self.canonical)
+        name = self.resolved(reading.subject)
         return (name, None) in self.complete or (name, reading.attribute) in self.complete
 
     def tells_of_past(self, belief_id: UUID) -> bool:
@@ -76,7 +100,7 @@ class Neighbourhood:
 
     def subject(self, reading: Reading) -> str:
         """Return the subject of a reading under its canonical name, kept apart by sense where one is told."""
-        name = resolve(reading.subject, self.canonical)
+        name = self.resolved(reading.subject)
         return f"{name} ({reading.sense})" if reading.sense and reading.subject in self.ambiguous else name
 
     @cached_property

@@ -13,6 +13,7 @@ from dreaming.database import Transaction
 from dreaming.passes.contradictions import store
 from dreaming.passes.contradictions.aliases import Alias, canonical_names, resolve, told_aliases, without_head
 from dreaming.passes.contradictions.belief_readings import Examined, fingerprint, read_belief
+from dreaming.passes.contradictions.examined import store as examined_store
 from dreaming.passes.contradictions.lines import Key, Neighbourhood, Pair, is_bound, is_trusted
 from dreaming.passes.contradictions.records import Judgement
 from dreaming.passes.contradictions.setting import AROUND, needs_setting, setting_of
@@ -23,11 +24,16 @@ MOST_OF_A_SUBJECT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A neighbourhood, and what is new in it: aliases told by the beliefs in focus, names that changed by them."""
+    """A neighbourhood, and what is new in it: aliases told by the beliefs in focus, names that changed by them.
+
+    `recorded` are the pairs of which something is remembered, valid or not, and `queued` those that consolidation left.
+    """
 
     around: Neighbourhood
     aliases: Mapping[UUID, tuple[Alias, ...]]
     renamed: frozenset[str]
+    recorded: frozenset[Pair]
+    queued: frozenset[Pair]
 
 
 def survey(
@@ -59,10 +65,12 @@ def survey(
     if similar is None:
         live = {one: loaded[one].belief.statement for one in focus if one in loaded and _in_question(loaded[one])}
         similar = store.find_similar(tx, slice_id, live)
-    similar = {**similar, **store.queued(tx, slice_id, list(focus))}
+    queued = store.queued(tx, slice_id, list(focus))
+    similar = {**similar, **queued}
     near = {one for pair in similar for one in pair} | set(store.find_partners(tx, slice_id, list(focus)))
     loaded |= _examined(tx, slice_id, near - loaded.keys())
-    judged = store.read_judgements(tx, slice_id, list(loaded), list(focus)) | dict(verdicts)
+    recorded = store.read_judgements(tx, slice_id, list(loaded), list(focus))
+    judged = recorded | dict(verdicts)
     around = Neighbourhood(
         beliefs=loaded,
         canonical=names.canonical,
@@ -74,7 +82,7 @@ def survey(
         complete=frozenset(complete),
     )
     changed = {name for name in {*before, *names.canonical} if before.get(name) != names.canonical.get(name)}
-    return Surroundings(around, told, frozenset(changed))
+    return Surroundings(around, told, frozenset(changed), frozenset(recorded), frozenset(queued))
 
 
 class _Names:
@@ -91,7 +99,7 @@ class _Names:
         found = {subject: subject for subject in subjects if resolve(subject, self.canonical) == subject}
         if any(Neighbourhood.mentions(without_head(one), self._aliased) for one in subjects):
             if self._subjects is None:
-                self._subjects = store.subjects(self._tx, self._slice_id)
+                self._subjects = examined_store.subjects(self._tx, self._slice_id)
             names = ((resolve(subject, self.canonical), subject) for subject in self._subjects)
             found |= {subject: name for name, subject in names if name in subjects}
         return found
@@ -111,11 +119,11 @@ def _load_lines(
         loaded |= _examined(tx, slice_id, wanted - loaded.keys())
         readings = [one.reading for belief_id in wanted if (one := loaded.get(belief_id)) and one.reading]
         told = {(one.subject, one.attribute) for one in readings} | set(
-            store.examined_keys(tx, slice_id, sorted(wanted))
+            examined_store.examined_keys(tx, slice_id, sorted(wanted))
         )
         keys = {(resolve(subject, names.canonical), attribute) for subject, attribute in told}
         spelled = names.spelled({subject for subject, _ in keys})
-        loose = {resolve(one, names.canonical) for one in store.loose_subjects(tx, slice_id, sorted(spelled))}
+        loose = {resolve(one, names.canonical) for one in examined_store.loose_subjects(tx, slice_id, sorted(spelled))}
         loose |= {resolve(one.subject, names.canonical) for one in readings if one.attribute is None or one.sense}
         keys = {(subject, None if subject in loose else attribute) for subject, attribute in keys} - complete
         ids = _find_lines(tx, slice_id, keys, spelled)
@@ -133,12 +141,14 @@ def _find_lines(tx: Transaction, slice_id: int, keys: set[Key], spelled: Mapping
     """Return the beliefs of subjects and attributes; of an attribute all, of a whole subject the latest."""
     whole = {subject for subject, attribute in keys if attribute is None}
     found = set(
-        store.find_by_subject(tx, slice_id, [one for one in spelled if spelled[one] in whole], MOST_OF_A_SUBJECT)
+        examined_store.find_by_subject(
+            tx, slice_id, [one for one in spelled if spelled[one] in whole], MOST_OF_A_SUBJECT
+        )
     )
     pairs = [
         (one, attribute) for one in spelled for subject, attribute in keys if attribute and spelled[one] == subject
     ]
-    return found | set(store.find_by_key(tx, slice_id, pairs))
+    return found | set(examined_store.find_by_key(tx, slice_id, pairs))
 
 
 def refreshed(tx: Transaction, slice_id: int, found: Surroundings, touched: set[UUID]) -> Surroundings | None:

@@ -74,7 +74,7 @@ def rule(around: Neighbourhood) -> Ruling:
     asked = {pair for pair, _ in open_pairs}
     for pair in around.similar:
         known = pair in relations or pair in decided or pair in asked
-        if not known and around.focus & set(pair) and all(one in around.beliefs for one in pair):
+        if not known and around.in_focus(pair) and all(one in around.beliefs for one in pair):
             homes = {grouped.get(one) for one in pair}
             together = len(homes) == 1 and None not in homes
             relations[pair] = (
@@ -156,9 +156,9 @@ def _related(
             by_start[(stretch.holds_from,)].append(stretch.belief_id)
     for together in (*by_value.values(), *by_start.values()):
         found |= {pair_of(one, other) for one in together if one in around.focus for other in together if other != one}
-    found |= {pair for pair in (*around.similar, *around.judged) if pair[0] in by_id and pair[1] in by_id}
+    found |= {pair for one in by_id for pair in around.brought_up.get(one, ()) if pair[0] in by_id and pair[1] in by_id}
     return {
-        pair for pair in found if around.focus & set(pair) and pair[0] != pair[1] and all(one in values for one in pair)
+        pair for pair in found if around.in_focus(pair) and pair[0] != pair[1] and all(one in values for one in pair)
     }
 
 
@@ -240,7 +240,7 @@ def _open_pairs(
     found: list[tuple[float, Pair, str]] = []
     brought_up = {*around.similar, *(pair for pair, judged in around.judged.items() if judged.relation is None)}
     for pair in brought_up - decided:
-        if not around.focus & set(pair) or not all(_in_sight(around.beliefs.get(one)) for one in pair):
+        if not around.in_focus(pair) or not all(_in_sight(around.beliefs.get(one)) for one in pair):
             continue
         left, right = around.beliefs[pair[0]], around.beliefs[pair[1]]
         alike = jaccard(word_set(left.belief.statement), word_set(right.belief.statement))

@@ -17,6 +17,7 @@ from dreaming.notes.records import Slice
 from dreaming.passes import store as passes_store
 from dreaming.passes.calls.limits import call_limits
 from dreaming.passes.contradictions import store
+from dreaming.passes.contradictions.examined import store as examined_store
 from dreaming.passes.contradictions.judging import Judge, Judged
 from dreaming.passes.contradictions.lines import Pair
 from dreaming.passes.contradictions.neighbourhood import survey
@@ -26,12 +27,15 @@ from dreaming.passes.contradictions.settling import settle
 from dreaming.passes.contradictions.timelines import store as timelines_store
 from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment, read_enrolment
+from dreaming.settings.store import read_enrolment
 
 PASS_NAME = "contradictions"
 
 RETRY_AFTER = timedelta(hours=1)
 """How soon the pass comes again to pairs that the judge left open."""
+
+FORGOTTEN_AT_ONCE = 1_000
+"""How many rows a batch deletes of pairs that a rule found unrelated, from when those were remembered."""
 
 _OFFLINE = "offline:"
 
@@ -76,10 +80,6 @@ class Contradictions:
         """Return the slices with beliefs to examine or pairs to judge."""
         return passes_store.slices_due(planner, PASS_NAME, now=now, stalled_after=stalled_after, only=only)
 
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """The organization must be enrolled; without its consent to a model the rules work alone."""
-        return None if enrolment.enrolled else "not_enrolled"
-
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
         """Examine the next beliefs of the slice; see the design, section 8."""
         look = self._look(lease, settings, deadline)
@@ -95,7 +95,10 @@ class Contradictions:
             consents = read_enrolment(tx, lease.slice.key.org_id).model_consent
             model = self._judge_model(settings, lease.slice.key.org_id) if consents else None
             has_judge = model is not None
-            focus = self._focus(tx, lease, settings, now, has_judge=has_judge)
+            examined_store.list_unexamined(tx, lease.slice.slice_id)
+            focus = self._focus(tx, lease, now, settings.integer("contradiction_batch"), has_judge=has_judge)
+            if not focus:
+                return _Look((), {}, Judged(), has_judge)
             around = survey(tx, lease.slice.slice_id, focus, ageing=ageing(settings), now=now, verdicts={}).around
         pairs = [(pair, why) for pair, why in rule(around).open_pairs if _may_be_asked(around.judged.get(pair), lease)]
         if not pairs or model is None:
@@ -110,12 +113,10 @@ class Contradictions:
         model = self.chat_model(settings, org_id)
         return None if model.name.startswith(_OFFLINE) else model
 
-    def _focus(
-        self, tx: Transaction, lease: Lease, settings: Settings, now: datetime, *, has_judge: bool
-    ) -> list[UUID]:
-        """Return what this batch examines: what changed, then what time has passed, then pairs still open."""
-        slice_id, limit = lease.slice.slice_id, settings.integer("contradiction_batch")
-        found = store.unexamined(tx, slice_id, limit)
+    def _focus(self, tx: Transaction, lease: Lease, now: datetime, limit: int, *, has_judge: bool) -> list[UUID]:
+        """Return what a batch examines: what changed, then what time has passed, then pairs still open."""
+        slice_id = lease.slice.slice_id
+        found = examined_store.unexamined(tx, slice_id, limit)
         if len(found) < limit:
             found += timelines_store.crossed(tx, slice_id, now, limit - len(found))
         if has_judge and len(found) < limit:
@@ -130,20 +131,11 @@ class Contradictions:
         slice_id, now, judged = lease.slice.slice_id, self.clock(), look.judged
         with self.database.transaction(lease.slice.key.tenant) as tx:
             beliefs_store.lock(tx, slice_id)
-            counts = settle(
-                tx,
-                slice_id,
-                look.focus,
-                judged.verdicts,
-                ageing=ageing(settings),
-                now=now,
-                new_id=self.new_id,
-                run_id=lease.run_id,
-                similar=look.similar,
-            )
+            counts = self._settle(tx, lease, settings, look, now) if look.focus else Counter[str]()
+            store.forget_unrelated(tx, slice_id, FORGOTTEN_AT_ONCE)
             # A batch either asks about the open pairs before it or drops them; where it could do neither, time is up.
             judging = look.has_judge and judged.hold is None and (judged.calls > 0 or not look.asked)
-            remaining = bool(self._focus(tx, lease, settings, now, has_judge=judging))
+            remaining = bool(self._focus(tx, lease, now, 1, has_judge=judging))
             passes_store.set_due(tx, slice_id, PASS_NAME, self._next(tx, slice_id, look, now, remaining=remaining))
             outcome = BatchOutcome(
                 progressed=bool(look.focus),
@@ -154,6 +146,19 @@ class Contradictions:
             )
             passes_store.commit_batch(tx, lease, outcome, now=now)
         return outcome
+
+    def _settle(self, tx: Transaction, lease: Lease, settings: Settings, look: _Look, now: datetime) -> Counter[str]:
+        return settle(
+            tx,
+            lease.slice.slice_id,
+            look.focus,
+            look.judged.verdicts,
+            ageing=ageing(settings),
+            now=now,
+            new_id=self.new_id,
+            run_id=lease.run_id,
+            similar=look.similar,
+        )
 
     def _next(self, tx: Transaction, slice_id: int, look: _Look, now: datetime, *, remaining: bool) -> datetime | None:
         """Return when the slice has work again: at once, when open pairs may be retried, when a stretch ends."""

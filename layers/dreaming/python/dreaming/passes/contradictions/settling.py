@@ -21,6 +21,7 @@ from dreaming.database import Transaction
 from dreaming.identifiers import NewId
 from dreaming.passes.contradictions import store
 from dreaming.passes.contradictions.belief_readings import fingerprint
+from dreaming.passes.contradictions.examined import store as examined_store
 from dreaming.passes.contradictions.lines import Neighbourhood, Pair, pair_of
 from dreaming.passes.contradictions.neighbourhood import Surroundings, refreshed, survey
 from dreaming.passes.contradictions.prompt import JUDGE_PROMPT_VERSION
@@ -66,14 +67,17 @@ def settle(
     touched |= _archive(
         tx, slice_id, found.around, ruling, counts, ageing=ageing, now=now, new_id=new_id, run_id=run_id
     )
-    judgements = _judgements(found.around, ruling, run_id) | dict(verdicts)
+    judgements, passing = _judgements(found.around, ruling, run_id)
+    judgements |= verdicts
+    passing -= judgements.keys()
     _remember(tx, slice_id, found.around, judgements, now)
-    settled = [pair for pair, one in judgements.items() if one.relation is not None]
-    store.drop_queued(tx, slice_id, settled)
+    store.forget(tx, slice_id, sorted(passing & found.recorded))
+    settled = {pair for pair, one in judgements.items() if one.relation is not None} | passing
+    store.drop_queued(tx, slice_id, sorted(settled & found.queued))
     asked = [pair for pair, _ in ruling.open_pairs]
     counts["pairs_dropped"] += store.drop_open(tx, slice_id, focus, asked, max_attempts=MAX_ATTEMPTS)
     counts["pairs_decided"] += len(settled)
-    counts["pairs_open"] += len(judgements) - len(settled)
+    counts["pairs_open"] += len(judgements) - len(settled - passing)
     _finish(tx, slice_id, found, touched, now)
     return counts
 
@@ -235,19 +239,37 @@ def _judgement(
     )
 
 
-def _judgements(around: Neighbourhood, ruling: Ruling, run_id: UUID | None) -> dict[Pair, Judgement]:
-    """What is to be remembered of pairs with a belief in focus: what a rule decided, and what is open."""
+def _judgements(around: Neighbourhood, ruling: Ruling, run_id: UUID | None) -> tuple[dict[Pair, Judgement], set[Pair]]:
+    """What is to be remembered of pairs with a belief in focus: what a rule decided, and what is open.
+
+    The second are pairs of which a rule says, each time anew, that nothing is between them.
+    """
     found: dict[Pair, Judgement] = {}
+    passing: set[Pair] = set()
     for pair, (relation, reason) in ruling.relations.items():
         known = around.judged.get(pair)
-        is_settled = known is not None and known.relation is relation and known.reason == reason
-        if around.focus & set(pair) and not is_settled:
+        if not around.in_focus(pair):
+            continue
+        if not (known and known.attempts) and _says_nothing(around, pair, relation):
+            passing.add(pair)
+        elif known is None or known.relation is not relation or known.reason != reason:
             found[pair] = _judgement(around, pair, relation, DecidedBy.RULE, reason, run_id)
     for pair, reason in ruling.open_pairs:
         known = around.judged.get(pair)
         if known is None:
             found[pair] = _judgement(around, pair, None, None, reason)
-    return found
+    return found, passing
+
+
+def _says_nothing(around: Neighbourhood, pair: Pair, relation: Relation) -> bool:
+    """Tell whether a rule's word on a pair need not be remembered, since the rule says it again whenever it is asked.
+
+    Of two names for one thing it is remembered, so that what erases the one finds the other.
+    """
+    if relation is Relation.COEXISTING:
+        names = {reading.subject for one in pair if (reading := around.beliefs[one].reading) is not None}
+        return len(names) == 1
+    return relation is Relation.UNRELATED
 
 
 def _remember(
@@ -276,7 +298,9 @@ def _finish(tx: Transaction, slice_id: int, found: Surroundings, touched: set[UU
                     (reading.sense if reading else None) or "",
                 )
             )
-    store.mark_examined(tx, slice_id, rows, now=now)
+    examined_store.mark_examined(tx, slice_id, rows, now=now)
     if found.renamed:
-        names = sorted({subject for subject in store.subjects(tx, slice_id) if around.mentions(subject, found.renamed)})
-        store.examine_again(tx, slice_id, names, but=sorted({*around.focus, *touched}))
+        names = sorted(
+            {subject for subject in examined_store.subjects(tx, slice_id) if around.mentions(subject, found.renamed)}
+        )
+        examined_store.examine_again(tx, slice_id, names, but=sorted({*around.focus, *touched}))

@@ -1,4 +1,4 @@
-"""The SQL of contradictions: what is unexamined, neighbourhoods, judgements, aliases."""
+"""The SQL of contradictions: neighbourhoods, judgements, aliases."""
 
 from __future__ import annotations
 
@@ -28,80 +28,6 @@ class Loaded:
 
     beliefs: Mapping[UUID, tuple[Belief, list[Source]]]
     offsets: Mapping[UUID, int]
-
-
-def unexamined(tx: Transaction, slice_id: int, limit: int) -> list[UUID]:
-    """Return beliefs that are new or whose row has changed since they were examined, the earliest first."""
-    rows = tx.execute(
-        """
-        select b.belief_id from beliefs b
-        left join examined_beliefs e on e.belief_id = b.belief_id and e.slice_id = b.slice_id
-        where b.slice_id = %s and e.row_version is distinct from b.xmin::text
-        order by b.created_at, b.belief_id limit %s
-        """,
-        (slice_id, limit),
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
-def examined_keys(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> list[tuple[str, str | None]]:
-    """Return the subjects and attributes under which beliefs were examined before."""
-    rows = tx.execute(
-        "select distinct subject, attribute from examined_beliefs "
-        "where slice_id = %s and belief_id = any(%s) and subject is not null",
-        (slice_id, list(belief_ids)),
-    ).fetchall()
-    return [(row[0], row[1]) for row in rows]
-
-
-def find_by_key(tx: Transaction, slice_id: int, keys: Sequence[tuple[str, str]]) -> list[UUID]:
-    """Return the beliefs about subjects with attributes, given as pairs."""
-    if not keys:
-        return []
-    rows = tx.execute(
-        """
-        select e.belief_id from unnest(%s::text[], %s::text[]) as k (subject, attribute)
-        join examined_beliefs e on e.slice_id = %s and e.subject = k.subject and e.attribute = k.attribute
-        """,
-        ([subject for subject, _ in keys], [attribute for _, attribute in keys], slice_id),
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
-def loose_subjects(tx: Transaction, slice_id: int, subjects: Sequence[str]) -> list[str]:
-    """Return those of the subjects of which something is told without an attribute, or that are called a sort."""
-    rows = tx.execute(
-        """
-        select distinct subject from examined_beliefs
-        where slice_id = %s and subject = any(%s) and (attribute is null or sense is distinct from '')
-        """,
-        (slice_id, list(subjects)),
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
-def find_by_subject(tx: Transaction, slice_id: int, subjects: Sequence[str], limit: int) -> list[UUID]:
-    """Return beliefs about any of the subjects, the latest confirmed first."""
-    if not subjects:
-        return []
-    rows = tx.execute(
-        """
-        select e.belief_id from examined_beliefs e
-        join beliefs b on b.belief_id = e.belief_id and b.slice_id = e.slice_id
-        where e.slice_id = %(slice)s and e.subject = any(%(subjects)s)
-        order by b.confirmed_at desc, b.belief_id limit %(limit)s
-        """,
-        {"slice": slice_id, "subjects": list(subjects), "limit": limit},
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
-def subjects(tx: Transaction, slice_id: int) -> list[str]:
-    """Return every subject of the slice, as it was read."""
-    rows = tx.execute(
-        "select distinct subject from examined_beliefs where slice_id = %s and subject is not null", (slice_id,)
-    ).fetchall()
-    return [row[0] for row in rows]
 
 
 def find_partners(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> list[UUID]:
@@ -188,6 +114,8 @@ def drop_queued(tx: Transaction, slice_id: int, pairs: Sequence[tuple[UUID, UUID
 def load(tx: Transaction, slice_id: int, belief_ids: Iterable[UUID]) -> Loaded:
     """Return beliefs with their live sources, and the offsets of those sources' notes."""
     ids = list(dict.fromkeys(belief_ids))
+    if not ids:
+        return Loaded({}, {})
     beliefs = beliefs_store.load(tx, slice_id, ids)
     offsets = tx.execute(
         """
@@ -214,44 +142,6 @@ def read_surroundings(tx: Transaction, slice_id: int, ids: Sequence[UUID], *, ch
         {"slice": slice_id, "ids": list(ids), "most": characters},
     ).fetchall()
     return dict(rows)
-
-
-def mark_examined(
-    tx: Transaction, slice_id: int, rows: Sequence[tuple[UUID, str, str | None, str | None, str]], *, now: datetime
-) -> None:
-    """Note that beliefs (id, fingerprint, subject, attribute, sense) were examined as their rows are now."""
-    if rows:
-        tx.execute(
-            """
-            insert into examined_beliefs
-                (belief_id, slice_id, fingerprint, subject, attribute, sense, row_version, examined_at)
-            select b.belief_id, b.slice_id, u.fingerprint, u.subject, u.attribute, u.sense, b.xmin::text, %(now)s
-            from unnest(%(ids)s::uuid[], %(prints)s::text[], %(subjects)s::text[], %(attributes)s::text[],
-                        %(senses)s::text[]) as u (belief_id, fingerprint, subject, attribute, sense)
-            join beliefs b on b.belief_id = u.belief_id and b.slice_id = %(slice)s
-            on conflict (belief_id) do update
-            set fingerprint = excluded.fingerprint, subject = excluded.subject, attribute = excluded.attribute,
-                sense = excluded.sense, row_version = excluded.row_version, examined_at = excluded.examined_at
-            """,
-            {
-                "now": now,
-                "slice": slice_id,
-                "ids": [row[0] for row in rows],
-                "prints": [row[1] for row in rows],
-                "subjects": [row[2] for row in rows],
-                "attributes": [row[3] for row in rows],
-                "senses": [row[4] for row in rows],
-            },
-        )
-
-
-def examine_again(tx: Transaction, slice_id: int, subjects: Iterable[str], *, but: Sequence[UUID]) -> None:
-    """Let the pass come to all beliefs about these subjects again: their names mean something else now."""
-    tx.execute(
-        "update examined_beliefs set row_version = '' "
-        "where slice_id = %s and subject = any(%s) and belief_id <> all(%s)",
-        (slice_id, list(subjects), list(but)),
-    )
 
 
 def read_judgements(
@@ -326,17 +216,45 @@ def write_judgements(
     )
 
 
+def forget(tx: Transaction, slice_id: int, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Forget what was remembered of pairs between which a rule finds nothing; a person's word stays."""
+    if pairs:
+        tx.execute(
+            """
+            delete from adjudications a
+            using unnest(%s::uuid[], %s::uuid[]) as d (left_id, right_id)
+            where a.slice_id = %s and a.left_belief_id = d.left_id and a.right_belief_id = d.right_id
+              and a.decided_by is distinct from 'person'
+            """,
+            ([pair[0] for pair in pairs], [pair[1] for pair in pairs], slice_id),
+        )
+
+
+def forget_unrelated(tx: Transaction, slice_id: int, limit: int) -> int:
+    """Delete rows of pairs that a rule called unrelated when that was still remembered; return how many."""
+    return tx.execute(
+        """
+        delete from adjudications where ctid = any(array(
+            select ctid from adjudications
+            where slice_id = %s and decided_by = 'rule' and relation = 'unrelated' and attempts = 0 limit %s))
+          and slice_id = %s and decided_by = 'rule' and relation = 'unrelated' and attempts = 0
+        """,
+        (slice_id, limit, slice_id),
+    ).rowcount
+
+
 def open_pairs(
     tx: Transaction, slice_id: int, *, max_attempts: int, run_id: UUID, limit: int
 ) -> list[tuple[UUID, UUID]]:
     """Return open pairs that may be put to a judge and were not in this run, the longest open first."""
     rows = tx.execute(
-        """
+        # The bound is written out, so that the index over these pairs alone is known to do.
+        f"""
         select left_belief_id, right_belief_id from adjudications
-        where slice_id = %s and relation is null and attempts < %s and run_id is distinct from %s
+        where slice_id = %s and relation is null and attempts < {max_attempts:d} and run_id is distinct from %s
         order by decided_at, left_belief_id, right_belief_id limit %s
         """,
-        (slice_id, max_attempts, run_id, limit),
+        (slice_id, run_id, limit),
     ).fetchall()
     return [(row[0], row[1]) for row in rows]
 

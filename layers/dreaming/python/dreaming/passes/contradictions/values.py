@@ -311,6 +311,7 @@ def likeness_keys(value: Value) -> list[tuple[object, ...]]:
 _ARTICLE = re.compile(r"^A\b|\ba\b(?!['’.])")  # "room A" is a name
 
 
+@lru_cache(maxsize=4096)
 def text_key(text: str) -> str:
     """Return a name folded for comparison: no articles, no possessive, no case."""
     folded = [word for word in tokens(fold(_ARTICLE.sub(" ", text))) if word not in {"the", "an", "our", "my", "their"}]

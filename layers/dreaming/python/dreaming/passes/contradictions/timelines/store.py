@@ -56,11 +56,11 @@ def next_boundary(tx: Transaction, slice_id: int, now: datetime) -> datetime | N
     """Return when a stretch of the slice next begins or ends by itself."""
     row = tx.execute(
         """
-        select min(moment) from (
-            select holds_from as moment from timelines where slice_id = %(slice)s and holds_from > %(now)s
-            union all
-            select holds_until from timelines where slice_id = %(slice)s and holds_until > %(now)s
-        ) boundaries
+        select least(
+            (select min(holds_from) from timelines
+             where slice_id = %(slice)s and holds_from > derived_at and holds_from > %(now)s),
+            (select min(holds_until) from timelines
+             where slice_id = %(slice)s and holds_until > derived_at and holds_until > %(now)s))
         """,
         {"slice": slice_id, "now": now},
     ).fetchone()
@@ -68,13 +68,17 @@ def next_boundary(tx: Transaction, slice_id: int, now: datetime) -> datetime | N
 
 
 def crossed(tx: Transaction, slice_id: int, now: datetime, limit: int) -> list[UUID]:
-    """Return beliefs whose stretch has begun or ended since it was derived."""
+    """Return beliefs whose stretch has begun or ended since it was derived.
+
+    What was ahead when it was derived stands in partial indexes, so nothing else is read.
+    """
     rows = tx.execute(
         """
-        select distinct belief_id from timelines
-        where slice_id = %(slice)s and derived_at < %(now)s
-          and ((holds_from > derived_at and holds_from <= %(now)s)
-               or (holds_until > derived_at and holds_until <= %(now)s))
+        select belief_id from timelines
+        where slice_id = %(slice)s and holds_from > derived_at and holds_from <= %(now)s
+        union
+        select belief_id from timelines
+        where slice_id = %(slice)s and holds_until > derived_at and holds_until <= %(now)s
         order by belief_id limit %(limit)s
         """,
         {"slice": slice_id, "now": now, "limit": limit},
