@@ -30,6 +30,24 @@ THRESHOLDS = st.one_of(
 )
 
 
+PIECES = st.sampled_from(
+    """
+    tea Tom cannot can't don't shan't 12 1,000 1,000,000.50 3.5 -5 +7 (-3 5- 5/6 5.x C++ C# x+ 50% $5 €9 a_b _x_ __
+    v1.2.3 10:30 2024-01-02 , . ... ! ? ; : / ~ | & @x x@y.z 's it’s `q` -- – ß é 茶 日本語 ไทย İ ﬁ ① 12ab ab12 1. a,
+    a.b x,y ?x !x .x
+    """.split()  # noqa: SIM905 - a list of words reads better than a list of strings
+)
+SPACES = st.sampled_from([" ", "", "  ", "\t", "\n", "\x1c", "\u00a0", "\u3000", ", ", ". "])
+
+
+@given(st.lists(st.tuples(PIECES, SPACES), max_size=7))
+def test_what_is_read_without_the_pattern_is_what_the_pattern_reads(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + space for piece, space in pieces)
+    by_pattern = list(words._matched(words._fold_characters(text)))
+    assert words.tokens(text) == by_pattern
+    assert word_set(text) == frozenset(words._words(by_pattern))
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -21,7 +21,7 @@ _MOST_SHARED = 4
 """Words before the parts: a subject, at most with a verb."""
 
 
-@lru_cache(maxsize=16384)  # the same candidates come up again and again in a batch
+@lru_cache(maxsize=2048)  # a claim and a candidate are parted in turn
 def parts(statement: str) -> frozenset[tuple[str, ...]]:
     """Return, as folded words, what a statement with one "and" says in its two parts; nothing for others.
 

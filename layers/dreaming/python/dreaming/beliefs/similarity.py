@@ -12,7 +12,7 @@ which no set of words has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,7 +21,8 @@ from dreaming.beliefs.words import (
     STORED_THRESHOLD,
     fold,
     least_overlap,
-    prefix,
+    prefix_length,
+    rare_first,
     size_bounds,
     statement_hash,
     token,
@@ -70,28 +71,34 @@ class Probe:
     parts: tuple[int, ...] = ()
 
 
+@lru_cache(maxsize=1024)  # a new belief is indexed in memory, and then in the database
 def stored_tokens(statement: str) -> StoredTokens:
     """Return what the index holds of a statement."""
-    words = word_set(statement)
-    tokens = tuple(token(word) for word in prefix(words, STORED_THRESHOLD))
+    words = _ordered(statement)
+    tokens = tuple(map(token, words[: prefix_length(len(words), STORED_THRESHOLD)]))
     return StoredTokens(tokens, len(words), _parts(statement))
 
 
-@lru_cache(maxsize=4096)  # a claim is looked up among the stored beliefs, and among those of its batch
+@lru_cache(maxsize=1024)  # a claim is looked up among the stored beliefs, and among those of its batch
 def probe(statement: str, threshold: float) -> Probe:
     """Return what to look up for a statement; `threshold` is at least the stored one."""
-    words = word_set(statement)
-    return Probe(hash_of(statement), tuple(_lookups(words, threshold)), _parts(statement))
+    return Probe(hash_of(statement), tuple(_lookups(_ordered(statement), threshold)), _parts(statement))
+
+
+@lru_cache(maxsize=1024)  # a claim that becomes a belief is looked up first and stored then
+def _ordered(statement: str) -> tuple[str, ...]:
+    return tuple(rare_first(word_set(statement)))
 
 
 def _parts(statement: str) -> tuple[int, ...]:
     return tuple(sorted(statement_hash(" ".join(part)) for part in parts(statement)))
 
 
-def _lookups(words: Set[str], threshold: float) -> Iterator[Lookup]:
+def _lookups(words: Sequence[str], threshold: float) -> Iterator[Lookup]:
+    """Yield the look-ups of a set of words, which are in the frozen order."""
     smallest, largest = size_bounds(len(words), threshold)
     overlaps = [(size, least_overlap(len(words), size, threshold)) for size in range(smallest, largest + 1)]
-    for position, word in enumerate(prefix(words, threshold)):
+    for position, word in enumerate(words[: prefix_length(len(words), threshold)]):
         hashed = token(word)
         for size, overlap in overlaps:
             if position <= len(words) - overlap:

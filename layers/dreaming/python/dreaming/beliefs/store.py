@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from enum import Enum
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import dict_row
 
 from dreaming.beliefs.ageing import store as ageing_store
+from dreaming.beliefs.encoding import array_of, fields_of, json_of
 from dreaming.beliefs.records import (
     ArchiveReason,
     Belief,
     DecayClass,
-    HistoryEntry,
     Importance,
     Kind,
     Provenance,
@@ -52,14 +49,12 @@ CONTRADICTIONS = "contradictions"
 """The pass that comes to a slice when a belief is new or has changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateRow:
+class CandidateRow(NamedTuple):
     """A belief found for the probe at index `claim`; `left_out` more were found for it."""
 
     claim: int
     belief_id: UUID
     statement: str
-    archive_reason: str | None
     left_out: int
 
 
@@ -114,7 +109,7 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
         ), once as (
             select claim, belief_id, max(left_out) as left_out from found group by claim, belief_id
         )
-        select once.claim, once.belief_id, belief.statement, belief.archive_reason, once.left_out
+        select once.claim, once.belief_id, belief.statement, once.left_out
         from once
         cross join lateral (
             select b.slice_id, b.statement, b.archive_reason from beliefs b where b.belief_id = once.belief_id
@@ -128,17 +123,16 @@ def find_candidates(tx: Transaction, slice_id: int, probes: Sequence[Probe]) -> 
     parameters = {
         "slice": slice_id,
         "most": MOST_ALIKE,
-        "claims": list(range(len(probes))),
-        "own_hashes": [probe.statement_hash for probe in probes],
-        "hash_claims": [claim for claim, _ in hashes],
-        "hashes": [one for _, one in hashes],
-        "token_claims": [claim for claim, _ in lookups],
-        "tokens": [lookup.token for _, lookup in lookups],
-        "sizes": [lookup.size for _, lookup in lookups],
-        "positions": [lookup.last_position for _, lookup in lookups],
+        "claims": array_of(range(len(probes))),
+        "own_hashes": array_of(probe.statement_hash for probe in probes),
+        "hash_claims": array_of(claim for claim, _ in hashes),
+        "hashes": array_of(one for _, one in hashes),
+        "token_claims": array_of(claim for claim, _ in lookups),
+        "tokens": array_of(lookup.token for _, lookup in lookups),
+        "sizes": array_of(lookup.size for _, lookup in lookups),
+        "positions": array_of(lookup.last_position for _, lookup in lookups),
     }
-    with tx.cursor(row_factory=class_row(CandidateRow)) as cursor:
-        return cursor.execute(query, parameters).fetchall()
+    return list(map(CandidateRow._make, tx.execute(query, parameters).fetchall()))
 
 
 def find_same_attribute(tx: Transaction, slice_id: int, pairs: Sequence[tuple[str, str]]) -> list[UUID]:
@@ -255,14 +249,14 @@ def _write_beliefs(
 ) -> None:
     extra = {"slice_id": slice_id, "updated_at": now, "words_version": WORDS_VERSION}
     if changes.created:
-        rows = [{**_fields(b), **extra, "statement_hash": hashes[b.belief_id]} for b in changes.created]
+        rows = [{**fields_of(b), **extra, "statement_hash": hashes[b.belief_id]} for b in changes.created]
         columns = f"{_BELIEF_COLUMNS}, slice_id, updated_at, words_version, statement_hash"
         tx.execute(
             f"insert into beliefs ({columns}) select {columns} from json_populate_recordset(null::beliefs, %s)",
-            (_json(rows),),
+            (json_of(rows),),
         )
     if changes.updated:
-        rows = [{**_fields(b), **extra, "statement_hash": hashes.get(b.belief_id)} for b in changes.updated]
+        rows = [{**fields_of(b), **extra, "statement_hash": hashes.get(b.belief_id)} for b in changes.updated]
         tx.execute(
             """
             update beliefs b
@@ -278,7 +272,7 @@ def _write_beliefs(
             from json_populate_recordset(null::beliefs, %s) u
             where b.slice_id = u.slice_id and b.belief_id = u.belief_id
             """,
-            (_json(rows),),
+            (json_of(rows),),
         )
 
 
@@ -302,13 +296,13 @@ def _write_sources(tx: Transaction, slice_id: int, changes: BeliefChanges, run_i
         columns = f"belief_id, {_SOURCE_COLUMNS}, slice_id, model, prompt_version, run_id, created_at"
         tx.execute(
             f"insert into sources ({columns}) select {columns} from json_populate_recordset(null::sources, %s)",
-            (_json(rows),),
+            (json_of(rows),),
         )
 
 
 def _source_row(record: SourceRecord, slice_id: int, run_id: UUID | None, now: datetime) -> dict[str, Any]:
     return {
-        **_fields(record.source),
+        **fields_of(record.source),
         "belief_id": record.belief_id,
         "slice_id": slice_id,
         "model": record.model,
@@ -325,19 +319,26 @@ def _write_tokens(tx: Transaction, slice_id: int, changes: BeliefChanges, tokens
             (slice_id, [belief.belief_id for belief in changes.reworded]),
         )
     indexed = [(belief.belief_id, tokens[belief.belief_id]) for belief in (*changes.created, *changes.reworded)]
-    rows = [
-        (token, stored.size, position, belief_id)
-        for belief_id, stored in indexed
-        for position, token in enumerate(stored.tokens)
-    ]
-    rows += [(part, 0, 0, belief_id) for belief_id, stored in indexed for part in stored.parts]
-    if rows:
+    if indexed:
         tx.execute(
             """
+            with given as (
+                select * from unnest(%(ids)s::uuid[], %(sizes)s::smallint[], %(tokens)s::text[], %(parts)s::text[])
+                    as b (belief_id, size, tokens, parts)
+            )
             insert into belief_tokens (slice_id, token, size, position, belief_id)
-            select %s, * from unnest(%s::bigint[], %s::smallint[], %s::smallint[], %s::uuid[])
+            select %(slice)s, t.token, g.size, t.place - 1, g.belief_id
+            from given g cross join unnest(g.tokens::bigint[]) with ordinality as t (token, place)
+            union all
+            select %(slice)s, p.part, 0, 0, g.belief_id from given g cross join unnest(g.parts::bigint[]) as p (part)
             """,
-            (slice_id, *([row[place] for row in rows] for place in range(4))),
+            {
+                "slice": slice_id,
+                "ids": [belief_id for belief_id, _ in indexed],
+                "sizes": array_of(stored.size for _, stored in indexed),
+                "tokens": [array_of(stored.tokens) for _, stored in indexed],
+                "parts": [array_of(stored.parts) for _, stored in indexed],
+            },
         )
 
 
@@ -350,7 +351,7 @@ def _write_history(tx: Transaction, slice_id: int, changes: BeliefChanges, run_i
     tx.execute(
         f"insert into belief_history ({columns}) "
         f"select {columns} from json_populate_recordset(null::belief_history, %s)",
-        (_json([{**_fields(entry), **extra} for entry in changes.history]),),
+        (json_of([{**fields_of(entry), **extra} for entry in changes.history]),),
     )
 
 
@@ -364,25 +365,6 @@ def add_to_counters(tx: Transaction, slice_id: int, differences: Mapping[str, in
         f"update slice_counters set {assignments} where slice_id = %(slice_id)s",
         {**differences, "slice_id": slice_id},
     )
-
-
-def _fields(record: Belief | Source | HistoryEntry) -> dict[str, Any]:
-    """Return a record's fields as they are; `dataclasses.asdict` copies each value, a quarter of a batch's time."""
-    return {name: getattr(record, name) for name in record.__slots__}
-
-
-def _json(rows: Sequence[Mapping[str, Any]]) -> str:
-    return json.dumps(rows, default=_encode, ensure_ascii=False, allow_nan=False)
-
-
-def _encode(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, Enum):
-        return str(value.value)
-    raise TypeError(f"cannot store a {type(value).__name__}")
 
 
 def histories(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:

@@ -70,6 +70,8 @@ def _is_symbol(character: str) -> bool:
 
 def _fold_characters(text: str) -> str:
     """Fold compatibility forms, case, quotes and dashes, and drop characters that cannot be seen."""
+    if text.isascii():
+        return text.replace("`", "'").casefold()
     text = text.translate(_SPELLING)  # before NFKC, which takes an acute accent apart
     if text.isascii():
         return text.casefold()
@@ -83,9 +85,22 @@ def token_list(statement: str) -> tuple[str, ...]:
     return tuple(tokens(statement))
 
 
-def tokens(statement: str) -> Iterator[str]:
-    """Yield the folded tokens in order: words, numbers, runs of unspaced script, and meaningful symbols."""
-    for match in _TOKEN.finditer(_fold_characters(statement)):
+def tokens(statement: str) -> list[str]:
+    """Return the folded tokens in order: words, numbers, runs of unspaced script, and meaningful symbols."""
+    # No token reaches over a space, and a piece of plain letters and digits is one: most need no pattern.
+    text = _fold_characters(statement).rstrip(" .!?").replace(", ", " ")
+    if _is_plain(text.replace(" ", "")):
+        return text.split()
+    return [word for piece in text.split() for word in ((piece,) if _is_plain(piece) else _matched(piece))]
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether a text has ASCII letters and digits alone."""
+    return text.isascii() and text.isalnum()
+
+
+def _matched(text: str) -> Iterator[str]:
+    for match in _TOKEN.finditer(text):
         token = match.group()
         if match.lastgroup == "symbol":
             if _is_symbol(token):
@@ -96,7 +111,7 @@ def tokens(statement: str) -> Iterator[str]:
             yield token.strip("_") or token
 
 
-@lru_cache(maxsize=16384)  # the same statements come up again and again in a batch
+@lru_cache(maxsize=2048)
 def fold(statement: str) -> str:
     """Return the text two statements share exactly when they differ only in form.
 
@@ -111,6 +126,7 @@ def statement_hash(folded: str) -> int:
     return _hash(folded, b"statement")
 
 
+@lru_cache(maxsize=4096)  # a claim's words are looked up, ordered, and stored under two indexes
 def token(word: str) -> int:
     """Return the signed 64-bit token under which a word is stored."""
     return _hash(word, b"word")
@@ -121,14 +137,17 @@ def _hash(text: str, purpose: bytes) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-@lru_cache(maxsize=16384)  # the same candidates come up again and again in a batch
+@lru_cache(maxsize=2048)  # a batch has at most a few candidates for each of its claims
 def word_set(statement: str) -> frozenset[str]:
     """Return the set of words by which statements are compared.
 
     Short forms are spelt out as far as they negate ("isn't" gives "is" and "not"), other endings
     after an apostrophe are dropped. Scripts without spaces give their character bigrams.
     """
-    return frozenset(_words(token_list(statement)))
+    words = token_list(statement)
+    if _is_plain("".join(words)) and "cannot" not in words:
+        return frozenset(words)  # as `_words` gives them
+    return frozenset(_words(words))
 
 
 def _words(folded: Iterable[str]) -> Iterator[str]:
@@ -176,7 +195,12 @@ def rare_first(words: Iterable[str]) -> list[str]:
 
 def prefix(words: Set[str], threshold: float) -> list[str]:
     """Return the first n - ceil(threshold n) + 1 words under the frozen order; none of no words."""
-    return rare_first(words)[: len(words) - _ceiling(len(words) * threshold) + 1]
+    return rare_first(words)[: prefix_length(len(words), threshold)]
+
+
+def prefix_length(size: int, threshold: float) -> int:
+    """Return n - ceil(threshold n) + 1 for a set of `size` words; 1 for none."""
+    return size - _ceiling(size * threshold) + 1
 
 
 def size_bounds(size: int, threshold: float) -> tuple[int, int]:

@@ -8,11 +8,14 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from dreaming.beliefs.encoding import array_of
 from dreaming.beliefs.records import Kind
 from dreaming.database import Transaction
 
 COMMON = 1_000
 """Postings from which a term says too little to be read: no claim reads more than so many for one term."""
+
+_MOST_COUNTED = 32_767
 
 _MARGIN = 3
 """How many times the wanted number is ranked, since superseded and sourceless beliefs are left out after it."""
@@ -52,18 +55,24 @@ def replace(
         """
         row = tx.execute(query, (slice_id, list(reworded))).fetchone()
         documents, length = documents - (row[0] if row else 0), length - (int(row[1]) if row else 0)
-    rows = [
-        (term, belief_id, min(occurrences, 32_767), min(sum(counts.values()), 32_767))
-        for belief_id, counts in statements.items()
-        for term, occurrences in counts.items()
-    ]
-    if rows:
+    if statements:
         tx.execute(
             """
             insert into belief_terms (slice_id, term, belief_id, occurrences, length)
-            select %s, * from unnest(%s::bigint[], %s::uuid[], %s::smallint[], %s::smallint[])
+            select %(slice)s, t.term, b.belief_id, t.occurrences, b.length
+            from unnest(%(ids)s::uuid[], %(lengths)s::smallint[], %(terms)s::text[], %(occurrences)s::text[])
+                as b (belief_id, length, terms, occurrences)
+            cross join unnest(b.terms::bigint[], b.occurrences::smallint[]) as t (term, occurrences)
             """,
-            (slice_id, *([row[place] for row in rows] for place in range(4))),
+            {
+                "slice": slice_id,
+                "ids": list(statements),
+                "lengths": array_of(min(sum(counts.values()), _MOST_COUNTED) for counts in statements.values()),
+                "terms": [array_of(counts) for counts in statements.values()],
+                "occurrences": [
+                    array_of(min(count, _MOST_COUNTED) for count in counts.values()) for counts in statements.values()
+                ],
+            },
         )
     if documents or length:
         tx.execute(

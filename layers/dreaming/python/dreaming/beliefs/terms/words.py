@@ -21,7 +21,7 @@ _COMMON = frozenset(
 _ENDINGS = ("ing", "ed", "es", "s")
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=1024)  # a new belief is indexed in memory, and then in the database
 def terms(statement: str) -> Mapping[int, int]:
     """Return how often each term occurs in a statement; scripts without spaces give character bigrams.
 

@@ -17,7 +17,7 @@ from dreaming.errors import RejectClaim
 from dreaming.identifiers import NewId
 from dreaming.notes.chunking import Chunk
 from dreaming.notes.records import Note, Trust
-from dreaming.notes.secrets import mask, masked_note, shortened
+from dreaming.notes.secrets import mask, shortened
 from dreaming.passes.consolidation.claims import check_statement
 from dreaming.passes.consolidation.parsing import to_claim
 from dreaming.passes.consolidation.quotes import FoldedText, locate_quote
@@ -65,10 +65,9 @@ def accept(
     """Check every item of a note's answers, chunk by chunk.
 
     `label` is what the note was called in the call; `forbidden` are internal identifiers that no
-    statement may contain. A source's time is the note's own, never later than `now`. Secrets are masked
-    in the note before a quote is looked for, and in everything that a claim says.
+    statement may contain. A source's time is the note's own, never later than `now`. The note is masked, as
+    the model saw it; secrets are masked in everything that a claim says.
     """
-    note = masked_note(note)
     folded = FoldedText(note.text)
     nobodys = spoken_by_nobody(note.text) if note.source == CONVERSATION else []
     sources: list[Source] = []

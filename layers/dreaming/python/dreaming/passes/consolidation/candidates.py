@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -24,14 +24,18 @@ RECENT = 25
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The candidates of each claim, in the claims' order, and what each of them says.
+    """The candidates of each claim, in the claims' order, each with what it says.
 
     `left_out`: how many were too many for one claim, over all claims.
     """
 
-    of_claim: tuple[tuple[UUID, ...], ...]
-    statements: dict[UUID, str]
+    of_claim: tuple[Mapping[UUID, str], ...]
     left_out: int = 0
+
+    @property
+    def statements(self) -> dict[UUID, str]:
+        """What each candidate says."""
+        return {belief_id: statement for candidates in self.of_claim for belief_id, statement in candidates.items()}
 
     def mattering(
         self, claims: Sequence[Source], *, threshold: float, nearness: Nearness | None
@@ -40,10 +44,10 @@ class Found:
         return [
             tuple(
                 belief_id
-                for belief_id in ids
-                if can_matter(claim.statement, self.statements[belief_id], threshold=threshold, nearness=nearness)
+                for belief_id, statement in candidates.items()
+                if can_matter(claim.statement, statement, threshold=threshold, nearness=nearness)
             )
-            for claim, ids in zip(claims, self.of_claim, strict=True)
+            for claim, candidates in zip(claims, self.of_claim, strict=True)
         ]
 
 
@@ -54,22 +58,21 @@ def find(tx: Transaction, slice_id: int, claims: Sequence[Source], *, threshold:
     by BM25 as well, and the latest of the claim's kind.
     """
     if not claims:
-        return Found((), {})
-    statements: dict[UUID, str] = {}
-    of_claim: list[dict[UUID, None]] = [{} for _ in claims]
+        return Found(())
+    of_claim: list[dict[UUID, str]] = [{} for _ in claims]
     probes = [probe(claim.statement, threshold) for claim in claims]
     alike = beliefs_store.find_candidates(tx, slice_id, probes)
     rows: list[beliefs_store.CandidateRow | terms_store.RankedRow] = [*alike]
     if semantic:
         rows += terms_store.ranked(tx, slice_id, [looked_up(claim.statement) for claim in claims], RANKED)
     for row in rows:
-        statements[row.belief_id] = row.statement
-        of_claim[row.claim][row.belief_id] = None
+        of_claim[row.claim][row.belief_id] = row.statement
     if semantic:
         for recent in terms_store.recent(tx, slice_id, [claim.kind for claim in claims], RECENT):
-            statements[recent.belief_id] = recent.statement
-            for claim, ids in zip(claims, of_claim, strict=True):
+            for claim, candidates in zip(claims, of_claim, strict=True):
                 if claim.kind == recent.kind:
-                    ids[recent.belief_id] = None
-    left_out = sum({row.claim: row.left_out for row in sorted(alike, key=lambda row: row.left_out)}.values())
-    return Found(tuple(map(tuple, of_claim)), statements, left_out)
+                    candidates[recent.belief_id] = recent.statement
+    left_out: dict[int, int] = {}
+    for one in alike:
+        left_out[one.claim] = max(one.left_out, left_out.get(one.claim, 0))
+    return Found(tuple(of_claim), sum(left_out.values()))

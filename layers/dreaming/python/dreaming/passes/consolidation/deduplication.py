@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreaming.beliefs.words import fold, jaccard, word_set
+from dreaming.beliefs.words import fold, jaccard, token_list, word_set
 from dreaming.passes.consolidation.compounds import is_part
 from dreaming.passes.consolidation.guards import DEFAULT_GUARDS, Guard, veto
 from dreaming.passes.consolidation.nearness import Nearness
@@ -111,12 +111,12 @@ def like(left: str, right: str, nearness: Nearness | None) -> Likeness:
 
 def can_matter(statement: str, candidate: str, *, threshold: float, nearness: Nearness | None) -> bool:
     """Say whether `decide` can match or report a candidate of this statement."""
-    if fold(statement) == fold(candidate) or is_part(statement, candidate) or is_part(candidate, statement):
+    if jaccard(word_set(statement), word_set(candidate)) >= threshold:
         return True
-    likeness = like(statement, candidate, nearness)
-    return likeness.jaccard >= threshold or (
-        nearness is not None and likeness.cosine is not None and likeness.cosine >= nearness.bands.grey
-    )
+    if token_list(statement) == token_list(candidate) or is_part(statement, candidate) or is_part(candidate, statement):
+        return True
+    cosine = None if nearness is None else nearness.cosine(statement, candidate)
+    return nearness is not None and cosine is not None and cosine >= nearness.bands.grey
 
 
 def _method(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -30,7 +30,6 @@ from dreaming.passes.consolidation.relating import find_entities, relate
 from dreaming.passes.consolidation.work import Extraction, NoteWork
 from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment
 
 PASS_NAME = "consolidation"
 
@@ -86,19 +85,13 @@ class Consolidation:
             only=only,
         )
 
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """Consolidation needs the organization enrolled, and its consent to send text to the model."""
-        if not enrolment.enrolled:
-            return "not_enrolled"
-        return None if enrolment.model_consent else "no_model_consent"
-
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
         """Consolidate the next notes of the slice; see the design, section 6."""
         batch = self._read(lease, settings)
         waiting = [note for note in batch.notes if note.state is NoteState.WAITING]
         model = self.chat_model(settings, lease.slice.key.org_id) if waiting else None
         extraction = Extraction([])
-        checking = _Checking(lease, self.clock(), self.new_id, {note.note_id: note for note in waiting})
+        checking = _Checking(lease, self.clock(), self.new_id)
         if model is not None:
             extractor = Extractor(
                 database=self.database,
@@ -254,33 +247,37 @@ class Consolidation:
         return applied
 
 
+_NO_CLAIMS = Accepted((), 0, {})
+
+
 class _Checking:
     """Checks the claims of a batch's notes, of each as soon as it has all of its answers and there is time."""
 
-    def __init__(self, lease: Lease, now: datetime, new_id: NewId, notes: Mapping[UUID, Note]) -> None:
+    def __init__(self, lease: Lease, now: datetime, new_id: NewId) -> None:
         key = lease.slice.key
         self._forbidden = frozenset(part for part in (key.org_id, key.owner_user_id) if part)
         self._now = now
         self._new_id = new_id
-        self._notes = notes
         self._accepted: dict[UUID, Accepted] = {}
 
     def check(self, work: NoteWork) -> None:
         """Check the claims of an extracted note."""
-        self._accepted[work.note.note_id] = self._accept(self._notes[work.note.note_id], work)
+        answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks]
+        self._accepted[work.note.note_id] = accept(
+            work.note, answers, label=LABEL, forbidden=self._forbidden, now=self._now, new_id=self._new_id
+        )
 
     def checked(self, step: _Step) -> dict[UUID, Accepted]:
         """Return the claims of every note that is to be consolidated; an empty note has none."""
         accepted = {}
         for note in step.passed:
             work = step.works.get(note.note_id)
-            if note.state in _APPLIED and not (work is not None and work.retired):
-                accepted[note.note_id] = self._accepted.get(note.note_id) or self._accept(note, work)
+            if note.state not in _APPLIED or (work is not None and work.retired):
+                continue
+            if work is not None and note.note_id not in self._accepted:
+                self.check(work)
+            accepted[note.note_id] = self._accepted.get(note.note_id, _NO_CLAIMS)
         return accepted
-
-    def _accept(self, note: Note, work: NoteWork | None) -> Accepted:
-        answers = [(chunk, work.answers[chunk.index].items) for chunk in work.chunks] if work else []
-        return accept(note, answers, label=LABEL, forbidden=self._forbidden, now=self._now, new_id=self._new_id)
 
 
 def batch_notes(settings: Settings) -> int:

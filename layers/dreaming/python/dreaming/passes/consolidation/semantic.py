@@ -121,12 +121,14 @@ def _wanted(
     threshold: float,
 ) -> _Wanted:
     found = candidates.find(tx, slice_id, claims, threshold=threshold, semantic=True)
-    withheld = terms_store.not_to_embed(tx, slice_id, list(found.statements), excluded)
-    stored = vectors_store.read_vectors(tx, slice_id, found.statements.keys() - withheld, model)
-    known = by_statement((found.statements[belief_id], vector) for belief_id, vector in stored.items())
-    hidden = {fold(found.statements[belief_id]) for belief_id in withheld}
+    statements = found.statements
+    withheld = terms_store.not_to_embed(tx, slice_id, list(statements), excluded)
+    stored = vectors_store.read_vectors(tx, slice_id, statements.keys() - withheld, model)
+    known = by_statement((statements[belief_id], vector) for belief_id, vector in stored.items())
+    hidden = {fold(statements[belief_id]) for belief_id in withheld}
     texts = [claim.statement for claim in claims]
-    texts += [found.statements[belief_id] for belief_id in _by_rank(found.of_claim) if belief_id not in withheld]
+    ranked = _by_rank([list(one) for one in found.of_claim])
+    texts += [statements[belief_id] for belief_id in ranked if belief_id not in withheld]
     return _Wanted(tuple(_unknown(texts, known.keys() | hidden)), known)
 
 

@@ -34,9 +34,11 @@ def save_answers(tx: Transaction, slice_id: int, answers: Sequence[SavedAnswer],
         """
         insert into extractions (note_id, version, chunk, prompt_version, model, slice_id, answer, partial, saved_at)
         select a.note_id, a.version, a.chunk, a.prompt, %(model)s, %(slice)s, a.answer, a.partial, %(now)s
-        from unnest(%(notes)s::uuid[], %(versions)s::int[], %(chunks)s::int[], %(prompts)s::text[],
-                    %(answers)s::jsonb[], %(partials)s::boolean[])
-            as a (note_id, version, chunk, prompt, answer, partial)
+        from rows from (
+            unnest(%(notes)s::uuid[], %(versions)s::int[], %(chunks)s::int[], %(prompts)s::text[],
+                   %(partials)s::boolean[]),
+            jsonb_array_elements(%(answers)s::jsonb)
+        ) as a (note_id, version, chunk, prompt, partial, answer)
         on conflict do nothing
         """,
         {
@@ -47,7 +49,7 @@ def save_answers(tx: Transaction, slice_id: int, answers: Sequence[SavedAnswer],
             "notes": [answer.note_id for answer in answers],
             "versions": [answer.version for answer in answers],
             "chunks": [answer.chunk for answer in answers],
-            "answers": [json.dumps(answer.items, ensure_ascii=False, allow_nan=False) for answer in answers],
+            "answers": json.dumps([answer.items for answer in answers], ensure_ascii=False, allow_nan=False),
             "partials": [answer.partial for answer in answers],
         },
     )

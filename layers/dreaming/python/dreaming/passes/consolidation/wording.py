@@ -74,6 +74,8 @@ def identifiers(text: str) -> Iterator[str]:
 
 
 def _is_identifier(token: str) -> bool:
+    if token.isalpha() and token.islower():
+        return False
     if _MEASURE.fullmatch(token) or _COUNTED.fullmatch(token) or _MOMENT.fullmatch(token):
         return False
     has_letter = any(map(str.isalpha, token))
