@@ -22,6 +22,17 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.slow
 
 PROGRAM = "from dreaming.local.cli import main; main()"
+ONE_BY_ONE = """
+import json, sys
+from dreaming.local.cli import dream
+for arguments in json.loads(sys.argv[1]):
+    try:
+        dream(arguments)
+    except SystemExit as ended:
+        if ended.code:
+            raise
+"""
+"""Commands in one process: each of their own would start and stop the database."""
 UNKNOWN = "00000000-0000-7000-8000-000000000007"
 
 
@@ -30,8 +41,8 @@ def environment(home: Path) -> dict[str, str]:
     return kept | {"DREAMING_HOME": str(home), "DREAMING_ENABLED": "true", "DREAMING_CONVERSATION_MEMORY": "true"}
 
 
-def dream(home: Path, *arguments: str) -> str:
-    command = [sys.executable, "-c", PROGRAM, *arguments]
+def start(home: Path, *arguments: str) -> str:
+    command = [sys.executable, *arguments]
     done = subprocess.run(command, env=environment(home), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -44,10 +55,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     notes = home / "notes.jsonl"
     told = {"id": "1", "text": "We decided to paint the garden shed green.", "time": "2026-05-04T09:00:00Z"}
     notes.write_text(json.dumps(told), "utf-8")
-    for name in ("enrolled", "model_consent"):
-        dream(home, "settings", "set", name, "true")
-    dream(home, "ingest", "jsonl", str(notes), "--id-field", "id", "--text-field", "text", "--time-field", "time")
-    dream(home, "drain")
+    consents = [["settings", "set", name, "true"] for name in ("enrolled", "model_consent")]
+    fields = ["--id-field", "id", "--text-field", "text", "--time-field", "time"]
+    commands = [*consents, ["ingest", "jsonl", str(notes), *fields], ["drain"]]
+    start(home, "-c", ONE_BY_ONE, json.dumps(commands))
     return home
 
 
@@ -144,16 +155,29 @@ def test_an_independent_mcp_client_uses_the_tools(home: Path) -> None:
             words = "The well is nine metres deep."
             assert await call("remember", text=words) == ("Noted; the next run of consolidation reads it.", False)
             assert await call("remember", text=words) == ("This note was there already.", False)
-            assert await call("recall", query="nothing of the kind") == ("No conversation fits.", False)
+            assert await call("recall", query="nothing of the kind") == (
+                "No conversation fits; try words that were said in it.",
+                False,
+            )
             told, failed = await call("why", belief_id=UNKNOWN)
             assert failed
             assert "404 Not Found" in told
             for wrong in ({"belief_id": "no id"}, {}):
                 assert (await call("why", **wrong))[1]
+            refused: dict[str, tuple[str, dict[str, Any]]] = {
+                "belief_id: is missing; send it": ("why", {}),
+                "limit: is too large; send at most 50": ("search_beliefs", {"query": "x", "limit": 51}),
+                "scope: is none of the values there are; send 'org', 'private' or 'shared'": (
+                    *("search_beliefs", {"query": "x", "scope": "all"}),
+                ),
+                "lim: is no argument of this tool; did you mean limit?": ("search_beliefs", {"query": "x", "lim": 3}),
+            }
+            for told, (name, arguments) in refused.items():
+                assert await call(name, **arguments) == (told, True)
             assert (await call("search_beliefs", query="x", scope="private"))[1]
 
     asyncio.run(talk())
-    listed = json.loads(dream(home, "--json", "beliefs"))
+    listed = json.loads(start(home, "-c", PROGRAM, "--json", "beliefs"))
     assert len(listed["beliefs"]) == 1
 
 

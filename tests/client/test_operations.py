@@ -12,13 +12,12 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from dreaming.api.openapi import document
 from dreaming.api.operations import OPERATIONS
 from dreaming_client import AsyncDreaming, Dreaming, operations, records
 from dreaming_client.calls import Call, Pages
 from dreaming_client.methods import Methods
+from tests.described import DOCUMENT
 
-DOCUMENT = json.loads(document())
 ID = "01a22c80-27ec-7a79-9df7-26d4c70a2d8d"
 
 WITHOUT = {
@@ -74,7 +73,7 @@ CALLS: dict[str, Call[Any] | Pages[Any]] = {
 }
 """A call of every operation, with every argument that it takes."""
 
-MORE = {"search": "list_beliefs", "fading": "get_fading"}
+MORE = {"search": "list_beliefs", "search_all": "list_beliefs", "fading": "get_fading", "score_changes": "get_agent"}
 """Methods that ask for an operation's answer in another way."""
 
 
@@ -99,9 +98,10 @@ def test_every_method_is_of_one_operation_and_both_clients_have_it() -> None:
         if one.__module__ == operations.__name__
     }
     assert set(methods()) == made
+    clients = Dreaming("https://memory.test"), AsyncDreaming("https://memory.test")
     for name, one in methods().items():
         assert one.operation is getattr(operations, name)
-        for client in (Dreaming("https://memory.test"), AsyncDreaming("https://memory.test")):
+        for client in clients:
             bound = getattr(client, name)
             assert bound.__doc__
             assert inspect.signature(bound) == inspect.signature(one.operation)

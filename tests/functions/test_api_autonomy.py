@@ -75,3 +75,34 @@ def test_only_administrators_set_a_score(api: Sandbox) -> None:
     history = call(api, path).body
     assert [one["reason"] for one in history["changes"]] == ["proved itself elsewhere"]
     assert call(api, f"{AUTONOMY}/agents/nobody").status == 404
+
+
+def test_an_agent_may_have_any_name(api: Sandbox) -> None:
+    """API Gateway decodes a path before it hands it over, so an encoded slash is one."""
+    body = json.dumps({"score": 90, "reason": "known"})
+    for agent in ("team/bot", "/a//b", "bot?", "a#b", "né 🤖", 'x"y', "50%", "a/", "a b", "permission"):
+        assert log(api, {"external_id": "1", "agent_id": agent}).status == 200
+        path = f"{AUTONOMY}/agents/{agent}"
+        assert permission(api, "low", agent)["agent_id"] == agent
+        assert call(api, path, method="PUT", body=body, authorizer=ADMIN).body["new_score"] == 90, agent
+        assert call(api, path).body["agent"]["agent_id"] == agent
+    assert call(api, f"{AUTONOMY}/agents/team").status == 404
+    # A path that ends as that of a permission is one, whatever stands before.
+    assert permission(api, "low", "a/permission")["agent_id"] == "a/permission"
+    put = call(api, f"{AUTONOMY}/agents/a/permission", method="PUT", body=body, authorizer=ADMIN)
+    assert (put.status, put.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_the_changes_of_a_score_come_page_by_page_the_latest_first(api: Sandbox) -> None:
+    log(api, {"external_id": "1"})
+    path = f"{AUTONOMY}/agents/mailer"
+    for score in (60, 70, 80):
+        body = json.dumps({"score": score, "reason": "by hand"})
+        call(api, path, method="PUT", body=body, authorizer=ADMIN)
+    first = call(api, path, query={"limit": "2"}).body
+    assert ([one["new_score"] for one in first["changes"]], first["agent"]["score"]) == ([80, 70], 80)
+    rest = call(api, path, query={"limit": "2", "cursor": first["next_cursor"]}).body
+    assert ([one["new_score"] for one in rest["changes"]], rest["next_cursor"]) == ([60], None)
+    log(api, {"external_id": "1", "agent_id": "other"})
+    other = call(api, f"{AUTONOMY}/agents/other", query={"limit": "2", "cursor": first["next_cursor"]})
+    assert (other.status, other.body["fields"][0]["field"]) == (400, "cursor")

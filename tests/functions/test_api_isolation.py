@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from dreaming.api.idempotency.service import HEADER
-from dreaming.api.openapi import document
 from dreaming.notes.records import Scope, SliceKey, Tenant
+from tests.described import DOCUMENT
 from tests.functions.http import call, jwt
 from tests.functions.sandbox import Sandbox, load_sandbox
 from tests.functions.story import post, tell, work, write_script
@@ -25,7 +25,6 @@ from tests.world import World
 
 pytestmark = pytest.mark.slow
 
-DOCUMENT = json.loads(document())
 OPERATIONS = [(method, path) for path, methods in DOCUMENT["paths"].items() for method in methods]
 ANA = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 KEY = "a-key-of-the-other"

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from psycopg import Cursor
 
-from dreaming.api.openapi import document
 from dreaming.database import Transaction
+from tests.described import DOCUMENT
 from tests.functions.http import call, jwt
 from tests.functions.sandbox import Sandbox, load_sandbox
 from tests.functions.story import post, tell, work, write_script
 from tests.world import World
 
-DOCUMENT = json.loads(document())
 ANA = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 BEN = jwt(org_id="acme", sub="ben", dreaming_admin="true")
 EVE = jwt(org_id="birch", sub="eve", dreaming_admin="true")
@@ -34,6 +33,7 @@ ITEMS = {
     "/brain/fading": "next_ones",
     "/brain/conflicts": "conflicts",
     "/brain/autonomy": "agents",
+    "/brain/autonomy/agents/{agent_id}": "changes",
     "/brain/autonomy/actions": "actions",
     "/brain/autonomy/actions/dead": "actions",
     "/brain/settings/audit": "entries",
@@ -90,6 +90,8 @@ def api(installed: World, script: Path) -> Sandbox:
     for size in ("3", "4", "5"):
         body = json.dumps({"value": int(size)})
         call(loaded, "/brain/settings/batch_notes", method="PUT", body=body, authorizer=ANA)
+        score = json.dumps({"score": 70 + int(size), "reason": "looked at"})
+        call(loaded, filled("/brain/autonomy/agents/{agent_id}"), method="PUT", body=score, authorizer=ANA)
     return loaded
 
 
@@ -101,11 +103,16 @@ def give_up(tx: Transaction) -> None:
     )
 
 
+def filled(path: str) -> str:
+    """The path with the names of things that there are."""
+    return path.replace("{agent_id}", "alder-bot")
+
+
 def walk(api: Sandbox, path: str, query: dict[str, str]) -> list[Any]:
     found: list[Any] = []
     cursor: dict[str, str] = {}
     while True:
-        answer = call(api, path, query={**query, "limit": "1", **cursor}, authorizer=ANA)
+        answer = call(api, filled(path), query={**query, "limit": "1", **cursor}, authorizer=ANA)
         assert answer.status == 200, (path, answer.body)
         assert len(answer.body[ITEMS[path]]) <= 1
         found += answer.body[ITEMS[path]]
@@ -119,24 +126,24 @@ def test_pages_come_to_the_whole_and_a_cursor_fits_its_list_alone(api: Sandbox) 
     cursors = {}
     for path, names in lists():
         query = {"scope": "org"} if "scope" in names else {}
-        whole = call(api, path, query={**query, "limit": "200"}, authorizer=ANA).body[ITEMS[path]]
+        whole = call(api, filled(path), query={**query, "limit": "200"}, authorizer=ANA).body[ITEMS[path]]
         assert len(whole) >= 2, path
         assert walk(api, path, query) == whole, path
-        cursor = call(api, path, query={**query, "limit": "1"}, authorizer=ANA).body["next_cursor"]
+        cursor = call(api, filled(path), query={**query, "limit": "1"}, authorizer=ANA).body["next_cursor"]
         cursors[path] = cursor
         for name in names - {"limit", "cursor"}:
             changed = {"kind": "settings"} if path.endswith("audit") else FILTERS[name]
-            other = call(api, path, query={**query, **changed, "cursor": cursor}, authorizer=ANA)
+            other = call(api, filled(path), query={**query, **changed, "cursor": cursor}, authorizer=ANA)
             assert other.status == 400, (path, name)
             assert f"another '{name}'" in other.body["detail"]
             assert [one["field"] for one in other.body["fields"]] == ["cursor"]
         for who in (BEN, EVE):
-            other = call(api, path, query={**query, "cursor": cursor}, authorizer=who)
+            other = call(api, filled(path), query={**query, "cursor": cursor}, authorizer=who)
             assert (other.status, "another caller" in other.body["detail"]) == (400, True), path
     for path in cursors:
         for theirs, cursor in cursors.items():
             if theirs != path:
-                assert call(api, path, query={"cursor": cursor}, authorizer=ANA).status == 400
+                assert call(api, filled(path), query={"cursor": cursor}, authorizer=ANA).status == 400
 
 
 def test_a_page_of_conflicts_costs_the_same_statements_for_one_pair_and_for_all(

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from dreaming.api.openapi import document
+from tests.described import DOCUMENT
 from tests.functions.http import Answer, call, jwt
 from tests.functions.sandbox import Sandbox, load_sandbox
 from tests.functions.story import post, tell, work, write_script
 from tests.world import World
 
-DOCUMENT = json.loads(document())
 ANA = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 UNKNOWN = "00000000-0000-7000-8000-000000000007"
 BODIES: dict[str, Any] = {

@@ -160,7 +160,7 @@ def test_a_line_that_is_no_action_is_named_and_nothing_is_logged(dream: Dream) -
     assert "line 2, risk" in record(dream, action(1), action(2, risk="huge"), code=2).stderr
     assert "line 1, acted_at: " in record(dream, action(-99), code=2).stderr
     said = record(dream, action(1), action(2, colour="red"), code=2).stderr
-    assert "line 2, colour: is no field of an action" in said
+    assert "line 2, colour: is no field here; leave it out, or see dream autonomy record --help" in said
     file = dream.home.parent / "broken.jsonl"
     for content, problem in ((b"{", "line 1"), (b"\xff\n", "UTF-8"), (b"[1]\n", "line 1")):
         file.write_bytes(content)

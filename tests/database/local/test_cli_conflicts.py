@@ -73,3 +73,24 @@ def test_a_belief_that_is_not_there_is_refused(undecided: Dream) -> None:
     assert "ffffffff" in refused.stderr
     undecided("conflicts", "resolve", *(2 * [found["left"]["belief_id"]]), "--keep", "left", code=2)
     assert conflict(undecided)["left"]["belief_id"] == found["left"]["belief_id"]
+
+
+def test_what_is_only_alike_is_counted_and_not_called_a_conflict(dream: Dream) -> None:
+    """A history of changes, read without a model that could judge."""
+    dream.switch_on()
+    texts = ("Added notes on proxies", "Added notes on Python 3", "Changed the interface for the queue")
+    claims = [{"kind": "fact", "statement": one, "quote": one, "confidence": 0.8} for one in texts]
+    dream.script(*({"when": one["statement"], "claims": [one]} for one in claims))
+    at = "2026-11-01T10:00:00+01:00"
+    dream.notes(*({"id": str(place), "text": text, "at": at, "author": "Ana"} for place, text in enumerate(texts)))
+    dream("drain", "consolidation")
+    dream("settings", "reset", "chat_provider")
+    dream("drain", "contradictions")
+    found = dream.json("conflicts")
+    assert (found["conflicts"], found["waiting_for_a_judge"] > 0) == ([], True)
+    shown = dream("conflicts").stdout
+    assert "Nothing contradicts itself" in shown
+    assert "only alike: whether they contradict is for a judge" in shown
+    near = dream("conflicts", "--neighbours").stdout
+    assert near.count("Alike, not known to contradict: ") == found["waiting_for_a_judge"]
+    assert "Still open" not in near

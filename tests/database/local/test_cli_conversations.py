@@ -72,7 +72,25 @@ def test_a_private_conversation_needs_its_owner(dream: Dream, files: Path) -> No
     assert len(dream.json("recall", "boat", "--user", "ben", "--scope", "private")["conversations"]) == 1
     assert dream("recall", "boat", "--scope", "private", code=2).exit_code == 2
     assert "another user" in dream("converse", str(files / "boat.vtt"), "--user", "ana").stdout
-    assert "No conversation matches" in dream("recall", "zephyr").stdout
+    assert "No conversation matches, of 1" in dream("recall", "zephyr", "--user", "ben").stdout
+
+
+def test_an_empty_answer_says_why_and_what_to_do(dream: Dream, files: Path) -> None:
+    off = dream("recall", "boat", code=3)
+    assert "DREAMING_CONVERSATION_MEMORY=true" in off.stderr
+    dream.environment |= ON
+    for blank in ("", "  "):
+        refused = dream("recall", blank, code=2).stderr
+        assert "QUERY: is empty" in refused
+        assert 'recall "how we moved the database"' in refused
+    nobody = dream("recall", "boat").stdout
+    assert "No conversation was captured for local" in nobody
+    assert "No organization 'local' is known here" in nobody
+    dream("converse", str(files / "boat.vtt"))
+    assert "No conversation matches, of 1" in dream("recall", "zephyr").stdout
+    stranger = dream("recall", "zephyr", "--user", "zoe", "--scope", "private").stdout
+    assert "No user 'zoe' is known here" in stranger
+    assert "dream --scope private --user zoe converse" in stranger
 
 
 def test_files_of_one_name_in_two_folders_are_two_conversations(dream: Dream, files: Path) -> None:

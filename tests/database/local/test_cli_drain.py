@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from dreaming.local.queue import LocalQueue
+from dreaming.passes.records import BatchMessage, message_group
 from tests.database.local.conftest import Dream
 
 RENT = {"id": "1", "text": "The rent is due on Monday.", "at": "2026-11-01T10:00:00Z", "author": "Ana"}
@@ -201,3 +204,37 @@ def test_a_drain_takes_the_private_notes_of_all_its_users_along(dream: Dream) ->
     dream("ingest", "jsonl", str(file), "--id-field", "id", "--time-field", "at", *own)
     assert dream.json("drain", "consolidation")["report"]["batches"] == 1
     assert dream.json("status", "--user", "ana")["slices"][0]["notes"]["waiting"] == 0
+
+
+def test_the_progress_of_a_private_slice_counts_its_own_beliefs(dream: Dream) -> None:
+    dream.switch_on()
+    dream.notes(RENT, {**RENT, "id": "2", "text": "The well is nine metres deep."})
+    dream("drain", "consolidation")
+    file = dream.home.parent / "notes.jsonl"
+    file.write_text(json.dumps({**RENT, "text": "Ana decided to keep bees."}))
+    own = ("--scope", "private", "--user", "ana")
+    dream("ingest", "jsonl", str(file), "--id-field", "id", "--time-field", "at", *own)
+    assert dream("drain", "consolidation", *own).stderr.splitlines() == ["consolidate: 1 of 1 notes, 1 belief"]
+
+
+def test_a_redrive_is_of_ones_own_organization(dream: Dream) -> None:
+    dream.switch_on()
+    for org in ("local", "acme"):
+        dream.environment["DREAMING_ORG"] = org
+        dream.notes(RENT)
+    dream.environment["DREAMING_ORG"] = "local"
+    slices = {org: dream.json("status", "--org", org)["slices"][0]["slice_id"] for org in ("local", "acme")}
+    with LocalQueue(dream.home / "queue.sqlite", "consolidation", max_receive_count=1) as queue:
+        for slice_id in slices.values():
+            message = BatchMessage(slice_id=slice_id, run_id=UUID(int=slice_id), generation=1, batch=1)
+            body = message.model_dump_json()
+            queue.send(body, group_id=message_group(slice_id), deduplication_id=f"dead-{slice_id}")
+            assert queue.receive(holder="gone", visibility_timeout=0) is not None
+        assert queue.counts().dead == 2
+        mine = dream.json("drain", "consolidation", "--redrive")
+        assert mine["redriven"] == {"consolidation": 1}
+        assert [one.group_id for one in queue.dead_letters()] == [message_group(slices["acme"])]
+        assert "Queued again for 'local': 0 messages" in dream("drain", "--redrive").stdout
+        told = dream("drain", "--redrive", "--all-orgs").stdout
+        assert "Queued again for every organization: 1 message (1 of consolidation)" in told
+        assert queue.counts().dead == 0

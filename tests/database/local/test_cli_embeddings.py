@@ -126,3 +126,18 @@ def test_doctor_tells_an_embedder_that_is_down_from_one_that_is_wrong(believing:
     with respx.mock:
         respx.post("http://model.test/v1/embeddings").mock(return_value=httpx.Response(503))
         assert embedder_checks(believing, LOCAL)[0][0] == "warning"
+
+
+def test_without_consent_nothing_is_called_excluded(believing: Dream) -> None:
+    talk = believing.home.parent / "talk.txt"
+    talk.write_text("Ana: The roof leaks.\nBo: I will call Tobin.\n", "utf-8")
+    believing("converse", str(talk), DREAMING_CONVERSATION_MEMORY="true")
+    for _ in ("off", "without consent"):
+        assert [(one["missing"], one["excluded"]) for one in of_slice(believing)["sources"].values()] == [
+            (3, 0),
+            (1, 0),
+        ]
+        assert "excluded" not in believing("embeddings").stdout
+        believing("settings", "set", "embedding_provider", "minilm")
+    believing("settings", "set", "embedding_excluded_sources", "conversation")
+    assert of_slice(believing)["sources"]["conversations"]["excluded"] == 1

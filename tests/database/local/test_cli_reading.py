@@ -122,8 +122,12 @@ def test_pages_of_beliefs_fit_together(read: Dream) -> None:
 
 
 def test_nothing_found_is_said(read: Dream) -> None:
-    assert "No belief matches" in read("beliefs", "unheard-of").stdout
-    assert "Nothing is believed yet" in read("beliefs", "--org", "other").stdout
+    assert "No belief matches, of 4 in local / org" in read("beliefs", "unheard-of").stdout
+    for command in ("beliefs", "brief"):
+        nobody = read(command, "--org", "other").stdout
+        assert "Nothing is believed yet in other / org: no note was brought in" in nobody
+        assert "No organization 'other' is known here" in nobody
+    assert "Nothing is archived" in read("beliefs", "--archived").stdout
 
 
 def test_why_leads_from_the_belief_to_the_run(read: Dream) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -135,3 +136,31 @@ def test_a_second_one_is_told_where_the_first_is_and_a_killed_one_leaves_the_way
     with up(dream) as (_, api):
         assert api.get("/health").status_code == 200
     assert oct(dream.home.stat().st_mode & 0o777) == "0o700"
+
+
+def test_a_dashboard_beside_it_takes_another_port_and_leaves_it_announced(dream: Dream) -> None:
+    with up(dream) as (_, api), socket.socket() as taken:
+        try:
+            taken.bind(("127.0.0.1", 8377))
+            taken.listen()
+        except OSError:
+            pass  # taken by somebody else, which is as good
+        announced = (dream.home / "api-url").read_text("ascii")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("DREAMING_")}
+        command = [sys.executable, "-c", "from dreaming.local.cli import main; main()", "dashboard", "--json"]
+        process = subprocess.Popen(
+            command, env=kept | dream.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            with client(process) as beside:
+                assert beside.base_url.port not in (8377, api.base_url.port)
+                assert beside.get("/brain/dashboard").status_code == 200
+                assert (dream.home / "api-url").read_text("ascii") == announced
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert f"at {announced}) serves the page already" in told
+        assert "port 8377 is taken" in told
+        assert "name another with --port" in dream("dashboard", "--port", "8377", code=2).stderr
+        assert (dream.home / "api-url").read_text("ascii") == announced

@@ -63,3 +63,10 @@ def test_a_page_has_a_cursor_while_there_is_more() -> None:
     assert page_of([1, 2, 3], 2, lambda one: (one,)).next_cursor == write_cursor(2)
     assert page_of([1, 2], 2, lambda one: (one,)).next_cursor is None
     assert page_of([], 2, lambda one: (one,)).items == ()
+
+
+def test_a_cursor_is_short_enough_to_be_copied() -> None:
+    place = write_cursor(0.123456789012345, datetime(2026, 6, 1, 12, 30, 15, 123456, tzinfo=UTC), UUID(int=7))
+    cursor = Listing("beliefs", ANA, {f"filter{number}": "value" for number in range(8)}).close(place)
+    assert cursor is not None
+    assert len(cursor) < 180

@@ -1,56 +1,45 @@
-"""Why no run starts is what the passes themselves refuse, and each reason has a remedy."""
+"""Each reason why a pass does not go on has a remedy in words of the API."""
 
 from __future__ import annotations
 
-from itertools import product
-from typing import Any, cast
-
 import pytest
 
-from dreaming.api.remedies import forbidden, remedy
-from dreaming.passes.autonomy.run import Autonomy
-from dreaming.passes.consolidation.run import Consolidation
-from dreaming.passes.contradictions.run import Contradictions
-from dreaming.passes.decay.run import Decay
-from dreaming.passes.embedding.run import Embedding
-from dreaming.passes.records import PASS_FUNCTIONS
-from dreaming.passes.synthesis.run import Synthesis
+from dreaming.api.remedies import remedy
+from dreaming.passes.records import AUTONOMY, CONSOLIDATION, EMBEDDING, PASS_FUNCTIONS
+from dreaming.passes.rules import why_not
+from dreaming.settings.records import Enrolment
 from dreaming.settings.registry import REGISTRY
 from dreaming.settings.resolution import resolve
 from dreaming.settings.service import CONSENTS
-from dreaming.settings.store import Enrolment
 
-PASSES: dict[str, Any] = {
-    "autonomy": Autonomy,
-    "consolidation": Consolidation,
-    "contradictions": Contradictions,
-    "decay": Decay,
-    "embedding": Embedding,
-    "synthesis": Synthesis,
-}
-ON = resolve({"DREAMING_ENABLED": "true", "DREAMING_EMBEDDING_PROVIDER": "minilm"}, {})
+HOLDS = ("missing_key", "misconfigured", "provider_misconfigured", "provider_unavailable", "throttled", "budget_spent")
 
 
-@pytest.mark.parametrize("name", PASS_FUNCTIONS)
-def test_what_a_pass_refuses_is_told_first(name: str) -> None:
-    for answers in product((False, True), repeat=len(CONSENTS)):
-        enrolled, model, embedding = answers
-        enrolment = Enrolment(enrolled, model, embedding)
-        told = forbidden(name, ON, enrolment)
-        refused = PASSES[name].refusal(cast(Any, None), enrolment)
-        # The embedding pass goes on without consent, to forget; it embeds nothing then, and that is told.
-        assert told[:1] == ((refused,) if refused else ()) or (name == "embedding" and not enrolment.embedding_consent)
-        off = forbidden(name, resolve({}, {}), enrolment)
-        assert off[0] == "disabled"
-    assert forbidden(name, ON, Enrolment(True, True, True)) == ()
-    assert forbidden(name, None, Enrolment(True, True, True)) == ("settings_unreadable",)
-
-
-def test_each_reason_has_a_remedy_in_words_of_the_api() -> None:
-    reasons = {one for name in PASS_FUNCTIONS for one in forbidden(name, resolve({}, {}), Enrolment())}
-    assert reasons == {"disabled", "not_enrolled", "no_model_consent", "no_embedding_consent", "embedding_off"}
-    for reason in (*reasons, "budget_spent", "settings_unreadable", "something new"):
-        told, setting = remedy(reason)
+@pytest.mark.parametrize("pass_name", PASS_FUNCTIONS)
+def test_each_reason_has_a_remedy_and_names_a_setting_that_exists(pass_name: str) -> None:
+    reasons = why_not(pass_name, resolve({}, {}), Enrolment())
+    for reason in (*reasons, *HOLDS, "settings_unreadable", "something new"):
+        told, setting = remedy(reason, pass_name)
         assert told
         assert "`dream" not in told
         assert setting is None or setting in {*CONSENTS, *REGISTRY}
+
+
+@pytest.mark.parametrize(
+    ("pass_name", "budget"),
+    [
+        (CONSOLIDATION, "model_calls_per_day"),
+        (AUTONOMY, "model_calls_per_day"),
+        (EMBEDDING, "embedding_calls_per_day"),
+    ],
+)
+def test_a_spent_budget_names_the_one_that_the_pass_spends(pass_name: str, budget: str) -> None:
+    told, setting = remedy("budget_spent", pass_name)
+    assert setting == budget
+    assert f"PUT /brain/settings/{budget}" in told
+
+
+@pytest.mark.parametrize("reason", ["missing_key", "misconfigured", "provider_misconfigured", "provider_unavailable"])
+def test_what_the_embedder_lacks_is_a_setting_of_the_embedder(reason: str) -> None:
+    assert (remedy(reason, EMBEDDING)[1] or "").startswith("embedding_")
+    assert (remedy(reason, CONSOLIDATION)[1] or "").startswith("chat_")

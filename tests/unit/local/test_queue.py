@@ -372,3 +372,17 @@ def test_only_some_groups_are_received_and_counted(queue: LocalQueue) -> None:
     assert queue.receive(holder="h", visibility_timeout=60, groups=["b"]) is None
     assert queue.counts(["b"]) == QueueCounts(visible=0, in_flight=1, dead=0)
     assert queue.counts() == QueueCounts(visible=2, in_flight=1, dead=0)
+
+
+def test_redrive_can_be_of_some_groups_alone(path: Path, clock: Clock) -> None:
+    with LocalQueue(path, "consolidation", clock=clock, max_receive_count=1) as queue:
+        for group in ("a", "b"):
+            send(queue, f"of {group}", group)
+        for _ in range(2):
+            take(queue, seconds=1)
+        clock.advance(2)
+        assert queue.counts().dead == 2
+        assert queue.redrive([]) == 0
+        assert queue.redrive(["b"]) == 1
+        assert take(queue).body == "of b"
+        assert [letter.body for letter in queue.dead_letters()] == ["of a"]

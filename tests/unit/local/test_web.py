@@ -8,13 +8,16 @@ import socket
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partialmethod
 from pathlib import Path
+from socketserver import BaseServer
 from typing import Any
 
 import httpx
 import pytest
 
 from dreaming.errors import InvalidInput
+from dreaming.local.logs import LOG_FILE, log_into
 from dreaming.local.web import MAX_BODY_BYTES, LocalApi, api_token
 from dreaming.notes.records import Tenant
 
@@ -42,7 +45,9 @@ def recorder() -> Recorder:
 
 
 @pytest.fixture
-def api(recorder: Recorder) -> Iterator[LocalApi]:
+def api(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalApi]:
+    # By itself it looks each half second whether it is to stop.
+    monkeypatch.setattr(BaseServer, "serve_forever", partialmethod(BaseServer.serve_forever, 0.01))
     served = LocalApi(recorder, tenant=Tenant("acme", "ana"), token="key", environment={}, port=0)  # type: ignore[arg-type]
     served.start()
     yield served
@@ -163,3 +168,25 @@ def test_head_tells_what_get_would_without_a_body(api: LocalApi, recorder: Recor
     assert (answer.status_code, answer.content) == (200, b"")
     assert recorder.events[0]["requestContext"]["http"]["method"] == "HEAD"
     assert httpx.head(f"{api.url}/brain/beliefs").status_code == 401
+
+
+def test_what_the_gateway_refuses_is_in_the_log_under_the_id_that_is_told(api: LocalApi, tmp_path: Path) -> None:
+    log_into(tmp_path)
+    answer = httpx.get(f"{api.url}/brain/beliefs?q=rosebud", headers={"authorization": "Bearer other"})
+    written = [json.loads(line) for line in (tmp_path / LOG_FILE).read_text("utf-8").splitlines()]
+    (line,) = [one for one in written if one["correlation_id"] == answer.json()["correlation_id"]]
+    assert (line["status"], line["message"], line["level"]) == (401, "request refused", "WARNING")
+    assert "rosebud" not in json.dumps(written)
+    assert stat.S_IMODE((tmp_path / LOG_FILE).stat().st_mode) == 0o600
+
+
+def test_a_parameter_that_comes_twice_is_joined_as_an_http_api_does_it(api: LocalApi, recorder: Recorder) -> None:
+    httpx.get(f"{api.url}/brain/beliefs?limit=1&limit=2&q=", headers=TOKEN)
+    assert recorder.events[0]["queryStringParameters"] == {"limit": "1,2", "q": ""}
+
+
+def test_head_has_the_length_that_the_function_tells(api: LocalApi, recorder: Recorder) -> None:
+    answer = {"statusCode": 200, "headers": {"Content-Length": "17"}, "body": ""}
+    recorder.invoke = lambda event, *, request_id: answer  # type: ignore[method-assign]
+    answered = httpx.head(f"{api.url}/brain/beliefs", headers=TOKEN)
+    assert answered.headers.get_list("content-length") == ["17"]

@@ -104,6 +104,7 @@ class Methods:
 
     beliefs = _Many(operations.beliefs)
     search = _One(operations.search)
+    search_all = _Many(operations.search_all)
     beliefs_summary = _One(operations.beliefs_summary)
     why = _One(operations.why)
     confirm = _One(operations.confirm)
@@ -126,6 +127,7 @@ class Methods:
 
     agents = _Many(operations.agents)
     agent = _One(operations.agent)
+    score_changes = _Many(operations.score_changes)
     set_score = _One(operations.set_score)
     permission = _One(operations.permission)
     log_actions = _One(operations.log_actions)

@@ -77,8 +77,13 @@ def search(
     query: str, *, limit: int = 10, scope: str = "org", kind: str | None = None
 ) -> Call[tuple[records.Belief, ...]]:
     """Return the beliefs that fit a query best, by words and by meaning."""
-    found = pages("/beliefs", "beliefs", records.Belief, q=query, limit=limit, scope=scope, kind=kind).page(None)
+    found = search_all(query, scope=scope, kind=kind, page=limit).page(None)
     return Call(found.method, found.path, lambda answer: found.read(answer).items, found.query)
+
+
+def search_all(query: str, *, scope: str = "org", kind: str | None = None, page: int = 50) -> Pages[records.Belief]:
+    """Go through everything that fits a query, the best match first, `page` at a time."""
+    return pages("/beliefs", "beliefs", records.Belief, q=query, limit=page, scope=scope, kind=kind)
 
 
 def beliefs_summary(*, scope: str = "org") -> Call[upkeep.BeliefSummary]:
@@ -174,9 +179,14 @@ def agents(*, page: int = 100) -> Pages[upkeep.Agent]:
     return pages("/autonomy", "agents", upkeep.Agent, limit=page)
 
 
-def agent(agent_id: str) -> Call[upkeep.AgentHistory]:
-    """Return how an agent's score came about."""
-    return get(f"/autonomy/agents/{part(agent_id)}", upkeep.AgentHistory)
+def agent(agent_id: str, *, limit: int = 50) -> Call[upkeep.AgentHistory]:
+    """Return an agent's score, and the latest changes of it."""
+    return get(f"/autonomy/agents/{part(agent_id)}", upkeep.AgentHistory, limit=limit)
+
+
+def score_changes(agent_id: str, *, page: int = 100) -> Pages[upkeep.ScoreChange]:
+    """Go through the changes of an agent's score, the latest first, `page` at a time."""
+    return pages(f"/autonomy/agents/{part(agent_id)}", "changes", upkeep.ScoreChange, limit=page)
 
 
 def set_score(agent_id: str, score: int, reason: str, *, new: bool = False) -> Call[upkeep.ScoreChange]:

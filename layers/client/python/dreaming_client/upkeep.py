@@ -158,7 +158,7 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True)
 class AgentHistory:
-    """How an agent's score came about, from the first change."""
+    """How an agent's score came about: its latest changes, the latest first."""
 
     agent: Agent
     changes: tuple[ScoreChange, ...]

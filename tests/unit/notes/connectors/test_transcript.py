@@ -182,3 +182,12 @@ def test_options_that_cannot_hold_are_refused(tmp_path: Path, change: dict[str, 
 def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not exist"):
         read(tmp_path / "missing.vtt")
+
+
+def test_a_transcript_has_one_origin_whatever_its_source_is_called(tmp_path: Path) -> None:
+    """A capture of it has this origin too, so that the two are one witness."""
+    (tmp_path / "standup.txt").write_text("Ana: The roof leaks.\n", "utf-8")
+    found = read_transcripts(tmp_path / "standup.txt", TranscriptOptions(max_note_characters=1_000, source="meetings"))
+    assert [(one.source, one.origin) for one in found if isinstance(one, IncomingNote)] == [
+        ("meetings", "transcript:standup.txt")
+    ]

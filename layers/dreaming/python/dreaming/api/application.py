@@ -32,6 +32,7 @@ from dreaming.api.routes import (
     service,
     settings,
 )
+from dreaming.api.wording import Misfit, misfits, unknown_names
 from dreaming.errors import Hold, Misconfigured
 
 
@@ -39,9 +40,9 @@ def build(ports: Callable[[], Ports], logger: Logger) -> Application:
     """Return the application; its `resolve(event, context)` answers one request."""
     # At level DEBUG Powertools writes the arguments of every route, note texts among them.
     logging.getLogger("aws_lambda_powertools.event_handler").setLevel(logging.INFO)
-    app = Application()
+    app = Application(logger)
     door = Door(app, ports)
-    app.use([_sealed])
+    app.use([_sealed, lambda _, next_middleware: _of_known_parameters(app, next_middleware)])
     beliefs_and_more = (beliefs, brief, fading, conflicts, conversations, autonomy)
     for resource in (dream, notes, *beliefs_and_more, settings, erasure, dashboard):
         resource.add(app, door)
@@ -58,13 +59,41 @@ def _sealed(app: APIGatewayHttpResolver, next_middleware: NextMiddleware) -> Res
     return response
 
 
+def _of_known_parameters(app: Application, next_middleware: NextMiddleware) -> Response[object]:
+    """Refuse a query with a name that the route does not know: it would be taken for another question."""
+    if found := _unknown_parameters(app):
+        raise _UnknownParametersError(found)
+    response: Response[object] = next_middleware(app)
+    return response
+
+
+class _UnknownParametersError(Exception):
+    """A query names what its route does not take."""
+
+    def __init__(self, found: tuple[Misfit, ...]) -> None:
+        super().__init__("the query has unknown parameters")
+        self.found = found
+
+
+def _unknown_parameters(app: Application) -> tuple[Misfit, ...]:
+    route = app.asked_route()
+    if route is None:  # what no route answers is refused for that
+        return ()
+    known = [str(one.alias) for one in route.dependant.query_params]
+    return unknown_names(app.current_event.query_string_parameters, known, of="parameter of this route")
+
+
 def _add_errors(app: Application, logger: Logger) -> None:
     def answer(refused: Refusal) -> Response[str]:
+        app.note(refused)
         body = refused.body(logger.get_correlation_id())
         return Response(refused.status, problems.CONTENT_TYPE, body, headers={**SEALED, **refused.headers})
 
     def invalid(error: RequestValidationError) -> Response[str]:
-        return answer(problems.invalid_request([(one["loc"], one["msg"]) for one in error.errors()]))
+        return answer(problems.misfitting((*_unknown_parameters(app), *misfits(error.errors(), app.sent()))))
+
+    def misnamed(error: _UnknownParametersError) -> Response[str]:
+        return answer(problems.misfitting(error.found))
 
     def unknown(_error: NotFoundError) -> Response[str]:
         return _no_route(app, answer)
@@ -87,6 +116,7 @@ def _add_errors(app: Application, logger: Logger) -> None:
 
     for kind, handler in (
         (RequestValidationError, invalid),
+        (_UnknownParametersError, misnamed),
         (NotFoundError, unknown),
         (ServiceError, refused),
         (Exception, failed),

@@ -90,7 +90,7 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
     responses = operation["responses"]
     if known.name in _OPEN:
         operation["security"] = []
-        del responses["422"]
+        responses["422"] = {"description": "A parameter is unknown.", "content": _PROBLEM}
     else:
         responses["429"] = {"description": "API Gateway has seen too many requests; this one never arrived."}
     if method == "POST" and known.name not in _ONCE_BY_ITSELF:

@@ -6,9 +6,10 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2s
-from typing import Any, Generic, NoReturn, TypeVar, cast
+from itertools import accumulate, pairwise
+from typing import Generic, NoReturn, Self, TypeVar, cast
 from uuid import UUID
 
 from dreaming.errors import InvalidInput
@@ -17,7 +18,10 @@ from dreaming.notes.records import Tenant
 Part = str | int | float | datetime | UUID
 T = TypeVar("T")
 
-_DIGEST_BYTES = 6
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
+# Short, since people copy cursors: what a cursor is bound to guards against mistakes, not against anybody.
+_NAME_BYTES, _VALUE_BYTES, _CALLER_BYTES = 2, 3, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,9 @@ class Listing:
         """Return the cursor of a place in this list; None stays None."""
         if place is None:
             return None
-        return _encode([self.name, self._caller(), self._bound(), place])
+        bound = self._bound()
+        head = [bytes([len(bound)]), self._own(), self._caller(), *(name + value for name, value in bound.items())]
+        return _printed(b"".join(head) + _raw(place))
 
     def open(self, cursor: str | None) -> str | None:
         """Return the place that a cursor of this list holds; None stays None.
@@ -62,38 +68,67 @@ class Listing:
         if cursor is None:
             return None
         try:
-            name, tenant, bound, place = _decode(cursor)
-            given = {str(one): str(digest) for one, digest in dict(cast(Any, bound)).items()}
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            given = _Opened.of(_raw(cursor))
+        except ValueError as error:
             raise unknown() from error
-        if name != self.name or not isinstance(place, str):
+        if given.name != self._own():
             raise InvalidInput("cursor", "is of another list", "use `next_cursor` of a page of this one")
-        if tenant != self._caller():
+        if given.caller != self._caller():
             raise InvalidInput("cursor", "is of another caller", "begin without one")
         now = self._bound()
-        for one in sorted(given.keys() | now.keys()):
-            if given.get(one) != now.get(one):
+        for one in sorted(given.bound.keys() | now.keys()):
+            if given.bound.get(one) != now.get(one):
+                named = next((repr(name) for name in self.filters if _short(name, _NAME_BYTES) == one), "filter")
                 raise InvalidInput(
-                    "cursor", f"came with another {one!r}", f"send the {one!r} of its page, or begin without a cursor"
+                    "cursor", f"came with another {named}", f"send the {named} of its page, or begin without a cursor"
                 )
-        return place
+        return _printed(given.place)
 
-    def _caller(self) -> str:
-        return _digest([self.tenant.org_id, self.tenant.user_id])
+    def _own(self) -> bytes:
+        return _short(self.name, _VALUE_BYTES)
 
-    def _bound(self) -> dict[str, str]:
-        given = {name: value for name, value in self.filters.items() if value is not None}
-        return {name: _digest(value) for name, value in sorted(given.items())}
+    def _caller(self) -> bytes:
+        return _short([self.tenant.org_id, self.tenant.user_id], _CALLER_BYTES)
+
+    def _bound(self) -> dict[bytes, bytes]:
+        return {
+            _short(name, _NAME_BYTES): _short(value, _VALUE_BYTES)
+            for name, value in sorted(self.filters.items())
+            if value is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A cursor taken apart: digests of its list, its caller and its filters, and the place."""
+
+    name: bytes
+    caller: bytes
+    bound: Mapping[bytes, bytes]
+    place: bytes
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """Take a cursor apart; raises `ValueError` when it is too short for one."""
+        count = content[0] if content else 0
+        starts = list(accumulate((1, _VALUE_BYTES, _CALLER_BYTES, *count * (_NAME_BYTES, _VALUE_BYTES))))
+        parts = [content[start:end] for start, end in pairwise(starts)]
+        place = content[starts[-1] :]
+        if not place:
+            raise ValueError("too short")
+        name, caller, *filters = parts
+        return cls(name, caller, dict(zip(filters[::2], filters[1::2], strict=True)), place)
 
 
 def write_cursor(*parts: Part) -> str:
     """Return the cursor of a page that ended at `parts`."""
-    return _encode(
-        [
-            part.isoformat() if isinstance(part, datetime) else part.hex if isinstance(part, UUID) else part
-            for part in parts
-        ]
-    )
+    return _encode([_written(part) for part in parts])
+
+
+def _written(part: Part) -> str | int | float:
+    if isinstance(part, datetime):
+        return (part - _EPOCH) // _MICROSECOND
+    return part.hex if isinstance(part, UUID) else part
 
 
 def read_cursor(cursor: str, kinds: Sequence[type[Part]]) -> list[Part]:
@@ -108,9 +143,8 @@ def read_cursor(cursor: str, kinds: Sequence[type[Part]]) -> list[Part]:
         raise unknown() from error
 
 
-def _digest(value: object) -> str:
-    told = json.dumps(value, default=str).encode()
-    return urlsafe_b64encode(blake2s(told, digest_size=_DIGEST_BYTES).digest()).decode()
+def _short(value: object, length: int) -> bytes:
+    return blake2s(json.dumps(value, default=str).encode(), digest_size=length).digest()
 
 
 def moment_and_id(place: str | None) -> tuple[datetime, UUID] | None:
@@ -127,11 +161,19 @@ def unknown() -> InvalidInput:
 
 
 def _encode(parts: Sequence[object]) -> str:
-    return urlsafe_b64encode(json.dumps(parts, separators=(",", ":")).encode()).decode().rstrip("=")
+    return _printed(json.dumps(parts, separators=(",", ":")).encode())
 
 
 def _decode(cursor: str) -> list[object]:
-    return list(json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), parse_constant=_refuse))
+    return list(json.loads(_raw(cursor), parse_constant=_refuse))
+
+
+def _printed(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _raw(printed: str) -> bytes:
+    return urlsafe_b64decode(printed + "=" * (-len(printed) % 4))
 
 
 def _refuse(name: str) -> NoReturn:
@@ -140,10 +182,9 @@ def _refuse(name: str) -> NoReturn:
 
 def _read(part: object, kind: type[Part]) -> Part:
     if kind is datetime:
-        moment = datetime.fromisoformat(str(part))
-        if moment.utcoffset() is None:
-            raise ValueError("a time without an offset")
-        return moment
+        if type(part) is not int:
+            raise TypeError("a time is a whole number")
+        return _EPOCH + part * _MICROSECOND
     if kind is UUID:
         return UUID(str(part))
     if kind is float and isinstance(part, int | float) and not isinstance(part, bool):

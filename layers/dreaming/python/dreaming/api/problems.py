@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dreaming.api.idempotency.service import RequestAtWork
 from dreaming.api.identity import NotAllowed, NotIdentified
+from dreaming.api.wording import Misfit
 from dreaming.errors import Hold, InvalidInput, NotFound
 
 CONTENT_TYPE = "application/problem+json"
@@ -42,12 +44,16 @@ class Problem(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a client is told about an error: never more than it can act on."""
+    """What a client is told about an error: never more than it can act on.
+
+    `logged` are the fields as they may stand in a log, where those that are told name what only the caller knows.
+    """
 
     status: HTTPStatus
     detail: str | None = None
     fields: tuple[FieldProblem, ...] = ()
     headers: dict[str, str] = field(default_factory=dict)
+    logged: tuple[FieldProblem, ...] | None = None
 
     def body(self, correlation_id: str | None) -> str:
         """Return the problem as JSON."""
@@ -93,9 +99,29 @@ def _later(status: HTTPStatus, why: str, retry_after: float | None) -> Refusal:
     return Refusal(status, f"{why}; try again in {seconds} seconds", headers={"Retry-After": str(seconds)})
 
 
-def invalid_request(locations: Sequence[tuple[Sequence[object], str]]) -> Refusal:
+def misfitting(found: Sequence[Misfit]) -> Refusal:
     """Return what a client is told about a request that does not fit the schema: places and rules, no values."""
-    fields = tuple(
-        FieldProblem(field=".".join(str(part) for part in location), problem=rule) for location, rule in locations
+    return Refusal(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "the request does not fit the schema",
+        tuple(FieldProblem(field=one.place, problem=one.problem) for one in found),
+        logged=tuple(FieldProblem(field=one.place_for_log, problem=one.problem) for one in found),
     )
-    return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "the request does not fit the schema", fields)
+
+
+def for_log(refused: Refusal) -> dict[str, object]:
+    """Return what a log keeps of a refusal: nothing that the request said, which the problems of values quote."""
+    fields = refused.fields if refused.logged is None else refused.logged
+    kept = [{"field": one.field, "problem": _unquoted(one.problem)} for one in fields]
+    return {
+        "status": refused.status.value,
+        "problem": _unquoted(refused.detail or refused.status.phrase),
+        "fields": kept,
+    }
+
+
+_QUOTED = re.compile(r"""(['"]).*\1""", re.DOTALL)
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTED.sub("…", text)

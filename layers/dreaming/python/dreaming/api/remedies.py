@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment
+from dreaming.passes.records import EMBEDDING
 
 _AUTOMATIC = "the next tick tries again"
+_RAISE = "wait for tomorrow (UTC), or let an administrator raise the budget: PUT /brain/settings/{}"
 _CONSENT = "an administrator allows its notes to go to the chat model: PUT /brain/settings/model_consent true"
 
 _REMEDIES: Mapping[str, tuple[str, str | None]] = {
@@ -27,33 +27,24 @@ _REMEDIES: Mapping[str, tuple[str, str | None]] = {
     "missing_key": ("whoever operates the deployment puts the provider's key where it keeps its keys", "chat_provider"),
     "misconfigured": ("correct the setting that is named", "chat_provider"),
     "provider_misconfigured": ("the provider takes neither this model nor this address; correct them", "chat_model"),
-    "budget_spent": (
-        "wait for tomorrow (UTC), or let an administrator raise the budget: PUT /brain/settings/model_calls_per_day",
-        "model_calls_per_day",
-    ),
+    "budget_spent": (_RAISE.format("model_calls_per_day"), "model_calls_per_day"),
     "throttled": (f"the provider asks to slow down; {_AUTOMATIC}", None),
     "provider_unavailable": (f"the provider cannot be reached; {_AUTOMATIC}", "chat_base_url"),
     "database_unavailable": (f"the database went away; {_AUTOMATIC}", None),
 }
 
 
-def remedy(reason: str) -> tuple[str, str | None]:
-    """Return what changes a reason, and the setting or consent that it is about, if any."""
-    return _REMEDIES.get(reason, (_AUTOMATIC, None))
+_OF_EMBEDDING: Mapping[str, tuple[str, str | None]] = {
+    "missing_key": (_REMEDIES["missing_key"][0], "embedding_provider"),
+    "misconfigured": (_REMEDIES["misconfigured"][0], "embedding_provider"),
+    "provider_misconfigured": (_REMEDIES["provider_misconfigured"][0], "embedding_model"),
+    "provider_unavailable": (_REMEDIES["provider_unavailable"][0], "embedding_base_url"),
+    "budget_spent": (_RAISE.format("embedding_calls_per_day"), "embedding_calls_per_day"),
+}
+"""What the embedding pass means by the same reasons: it calls the embedder, and has a budget of its own."""
 
 
-def forbidden(pass_name: str, settings: Settings | None, enrolment: Enrolment) -> tuple[str, ...]:
-    """Return every reason why no run of a pass starts for an organization; `settings` is None when unreadable.
-
-    The passes themselves ask for the same, and stop at the first.
-    """
-    if settings is None:
-        return ("settings_unreadable",)
-    reasons = [] if settings.get("enabled") else ["disabled"]
-    reasons += [] if enrolment.enrolled else ["not_enrolled"]
-    if pass_name == "consolidation":
-        reasons += [] if enrolment.model_consent else ["no_model_consent"]
-    if pass_name == "embedding":
-        reasons += [] if settings.get("embedding_provider") != "none" else ["embedding_off"]
-        reasons += [] if enrolment.embedding_consent else ["no_embedding_consent"]
-    return tuple(reasons)
+def remedy(reason: str, pass_name: str) -> tuple[str, str | None]:
+    """Return what changes a pass's reason, and the setting or consent that it is about, if any."""
+    told = _OF_EMBEDDING.get(reason) if pass_name == EMBEDDING else None
+    return told or _REMEDIES.get(reason, (_AUTOMATIC, None))

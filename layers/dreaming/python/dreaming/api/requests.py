@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder
+from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder, Route
 
-from dreaming.api.problems import CONTENT_TYPE, Refusal
+from dreaming.api.operations import OPERATIONS
+from dreaming.api.problems import CONTENT_TYPE, Refusal, for_log
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
     from aws_lambda_powertools.utilities.typing import LambdaContext
+
+_CHARACTERS: Mapping[str, tuple[str, str]] = {"agent_id": (".+", r"(?!.*/permission\Z).+")}
+"""What a name in a path is made of inside and at the end, where that is not all but slashes.
+
+API Gateway hands %2F over as a slash; a path that ends as another route does is that route's.
+"""
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The longest body, which Lambda's own bound of 6 MB holds in Base64 too."""
@@ -26,9 +35,20 @@ SEALED = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 class Application(APIGatewayHttpResolver):
     """A resolver that answers HEAD as GET without the body, and takes no body that is too long or no text."""
 
-    def __init__(self) -> None:
-        """Make an application without routes, whose requests are validated."""
+    def __init__(self, logger: Logger) -> None:
+        """Make an application without routes, whose requests are validated and whose refusals are logged."""
         super().__init__(enable_validation=True, json_body_deserializer=read_json)
+        self._log = logger
+
+    @staticmethod
+    def _compile_regex(rule: str, base_regex: str = "^{}$") -> re.Pattern[str]:
+        """Return the pattern of a route: a name in a path may have any character, an agent's a slash too."""
+
+        def named(found: re.Match[str]) -> str:
+            inside, last = _CHARACTERS.get(found[1], ("[^/]+", "[^/]+"))
+            return f"(?P<{found[1]}>{last if found.end() == len(rule) else inside})"
+
+        return re.compile(base_regex.format(re.sub(r"<(\w+)>", named, rule)), re.DOTALL)
 
     def resolve(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         """Answer one request, an event of payload format 2.0."""
@@ -36,16 +56,35 @@ class Application(APIGatewayHttpResolver):
         try:
             event = _as_text(event)
         except _NoJsonError as error:
-            return _plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, str(error)), event)
+            return self._plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, str(error)), event)
         except ValueError:
-            return _plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is no JSON in UTF-8"), event)
+            return self._plain(Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is no JSON in UTF-8"), event)
         if len(event["body"].encode("utf-8", "replace")) > MAX_BODY_BYTES:
             detail = f"the body is longer than {MAX_BODY_BYTES:,} bytes; send less at once"
-            return _plain(Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail), event)
+            return self._plain(Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail), event)
         if http["method"] != "HEAD":
             return super().resolve(event, context)
         request_context = {**event["requestContext"], "http": {**http, "method": "GET"}}
-        return {**super().resolve({**event, "requestContext": request_context}, context), "body": ""}
+        answer = super().resolve({**event, "requestContext": request_context}, context)
+        length = {"Content-Length": str(len(str(answer.get("body") or "").encode("utf-8")))}
+        return {**answer, "headers": {**(answer.get("headers") or {}), **length}, "body": ""}
+
+    def note(self, refused: Refusal) -> None:
+        """Write a refusal of the current request to the log, under the id that its caller is told."""
+        route = self.asked_route()
+        self._write(refused, self.current_event.http_method, None if route is None else route.openapi_path)
+
+    def asked_route(self) -> Route | None:
+        """Return the route of the current request; None where no route has its path and method."""
+        found: Route | None = self.context.get("_route")
+        return found if found and (found.method, found.openapi_path) in OPERATIONS else None
+
+    def sent(self) -> Any:
+        """Return the current request's body as it was written; None where it is no JSON."""
+        try:
+            return read_json(self.current_event.body or "null")
+        except json.JSONDecodeError:
+            return None
 
     def _resolve(self) -> ResponseBuilder[Any]:
         """Find the route of the current request, whose path is no value of another route's parameter."""
@@ -53,6 +92,21 @@ class Application(APIGatewayHttpResolver):
         if method not in self.methods():
             return self._handle_not_found(method=method, path=self.current_event.path)
         return super()._resolve()
+
+    def _plain(self, refused: Refusal, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a request that no route sees."""
+        self._write(refused, event["requestContext"]["http"]["method"], None)
+        return {
+            "statusCode": refused.status.value,
+            "headers": {"Content-Type": CONTENT_TYPE, **SEALED, **refused.headers},
+            "body": refused.body(event["requestContext"].get("requestId")),
+            "isBase64Encoded": False,
+        }
+
+    def _write(self, refused: Refusal, method: str, path: str | None) -> None:
+        # A path that was asked for may name people; a route's pattern names nobody.
+        if refused.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            self._log.info("request refused", extra={"route": f"{method} {path or '?'}", **for_log(refused)})
 
     def methods(self) -> list[str]:
         """Return the methods that the current request's path has; none when no route has it.
@@ -102,12 +156,3 @@ def _as_text(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(name)
-
-
-def _plain(refused: Refusal, event: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "statusCode": refused.status.value,
-        "headers": {"Content-Type": CONTENT_TYPE, **SEALED, **refused.headers},
-        "body": refused.body(event["requestContext"].get("requestId")),
-        "isBase64Encoded": False,
-    }

@@ -25,7 +25,6 @@ from dreaming.api.records import (
     RunReading,
     SliceStatus,
 )
-from dreaming.api.remedies import forbidden
 from dreaming.api.rules import arithmetic
 from dreaming.api.timelines import store as timelines_store
 from dreaming.api.timelines.store import ReviewRow, SuccessionRow
@@ -37,6 +36,7 @@ from dreaming.database import Database, Role, Transaction
 from dreaming.errors import InvalidInput, NotFound
 from dreaming.notes import store as notes_store
 from dreaming.notes.records import Note, NoteState, Slice, SliceKey, Tenant
+from dreaming.passes.rules import why_not
 from dreaming.settings.service import load_settings
 from dreaming.settings.store import read_enrolment
 
@@ -70,7 +70,7 @@ class Reader:
                 settings = load_settings(tx, self.tenant.org_id, self.environment)
             except InvalidInput:
                 settings = None
-            stopped = forbidden(pass_name, settings, read_enrolment(tx, self.tenant.org_id))
+            stopped = why_not(pass_name, settings, read_enrolment(tx, self.tenant.org_id))
             return Progress(tuple(_statuses(tx, pass_name, runs)), stopped)
 
     def running(self, pass_name: str) -> list[UUID]:
@@ -191,6 +191,12 @@ class Reader:
         """Return the line of succession that a belief is on, in order of time; none when nothing bears upon it."""
         with self._transaction() as tx:
             return timelines_store.read_succession(tx, slice_id, belief_id)
+
+    def waiting_for_a_judge(self, key: SliceKey) -> int:
+        """Count the pairs of a slice that are alike, and of which nobody knows yet whether they contradict."""
+        with self._transaction() as tx:
+            found = notes_store.find_slice(tx, key)
+            return 0 if found is None else timelines_store.count_waiting(tx, found.slice_id)
 
     def reviews(
         self, key: SliceKey, *, limit: int, neighbours: bool = False, cursor: str | None = None

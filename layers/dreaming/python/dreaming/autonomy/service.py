@@ -32,10 +32,9 @@ from dreaming.identifiers import NewId
 from dreaming.notes.cleaning import clean
 from dreaming.notes.records import SliceKey, Tenant
 from dreaming.notes.store import create_slice
+from dreaming.passes.records import AUTONOMY
 from dreaming.passes.store import make_due
 from dreaming.settings.resolution import Settings
-
-PASS_NAME = "autonomy"
 
 MAX_ACTIONS = 1_000
 """How many actions one call may log."""
@@ -107,7 +106,7 @@ def log_actions(
         for distinct in _rounds(list(enumerate(checked))):
             counts = _log_distinct(tx, org_id, distinct, counts, now=now, new_id=new_id)
         if counts.logged or counts.changed:
-            make_due(tx, slice_.slice_id, PASS_NAME, now)
+            make_due(tx, slice_.slice_id, AUTONOMY, now)
     return counts
 
 
@@ -132,7 +131,7 @@ def record_outcome(
         if not _is_news(stored, outcome, at):
             return False
         store.change_outcomes(tx, org_id, [store.NewOutcome(stored.action_id, outcome, at)], now=now)
-        make_due(tx, slice_.slice_id, PASS_NAME, now)
+        make_due(tx, slice_.slice_id, AUTONOMY, now)
     return True
 
 
@@ -179,7 +178,7 @@ def set_score(
             consider_at=now if agent.has_news else None,
         )
         if agent.has_news:
-            make_due(tx, slice_.slice_id, PASS_NAME, now)
+            make_due(tx, slice_.slice_id, AUTONOMY, now)
     return ScoreChange(agent_id, agent.changes + 1, now, ChangeKind.SET, agent.score, score, reason, actor, {})
 
 
@@ -216,10 +215,13 @@ def read_standings(
     now: datetime,
     after: str | None = None,
     limit: int | None = None,
+    changes: int | None = None,
+    before: int | None = None,
 ) -> list[Standing]:
     """Return how each of the organization's agents stands, by id, or the one that is named.
 
-    Up to `limit` of them, and those that follow the agent `after`.
+    Up to `limit` of them, and those that follow the agent `after`. The one that is named comes with its changes in
+    order, or with the latest `changes` of them, those `before` a change's number.
 
     Raises:
         InvalidInput: there is no agent of that name.
@@ -232,7 +234,7 @@ def read_standings(
         ids = [agent.agent_id for agent in agents]
         evidence = store.read_evidence(tx, org_id, ids)
         counts = store.count_outcomes(tx, org_id, ids)
-        changes = store.read_changes(tx, org_id, agent_id) if agent_id is not None else []
+        found = [] if agent_id is None else store.read_changes(tx, org_id, agent_id, limit=changes, before=before)
     return [
         Standing(
             agent,
@@ -240,7 +242,7 @@ def read_standings(
             assess(agent, evidence[agent.agent_id], policy(settings), now=now),
             evidence[agent.agent_id],
             tuple((outcome, scoring, count) for who, outcome, scoring, count in counts if who == agent.agent_id),
-            tuple(changes),
+            tuple(found),
         )
         for agent in agents
     ]
@@ -284,7 +286,7 @@ def retry_dead_letters(database: Database, org_id: str, action_ids: Sequence[UUI
         store.lock_agents(tx, org_id, [action.agent_id for action in chosen], now=now)
         count = store.retry_dead_letters(tx, org_id, [action.action_id for action in chosen], now=now)
         if count:
-            make_due(tx, slice_.slice_id, PASS_NAME, now)
+            make_due(tx, slice_.slice_id, AUTONOMY, now)
     return count
 
 
@@ -346,7 +348,7 @@ def _require_same(stored: Action, action: IncomingAction) -> None:
         *(action.tool, action.summary, action.risk, action.stated_confidence),
     )
     if not same:
-        problem = f"{action.external_id[:60]!r} names a different action of {action.agent_id[:60]} already"
+        problem = f"{action.external_id[:60]!r} names a different action of {action.agent_id[:60]!r} already"
         raise InvalidInput("external_id", problem, "give each action an id of its own")
 
 

@@ -263,16 +263,20 @@ def change_score(
     )
 
 
-def read_changes(tx: Transaction, org_id: str, agent_id: str, *, limit: int | None = None) -> list[ScoreChange]:
-    """Return an agent's audit record in order, or its latest `limit` entries."""
+def read_changes(
+    tx: Transaction, org_id: str, agent_id: str, *, limit: int | None = None, before: int | None = None
+) -> list[ScoreChange]:
+    """Return an agent's audit record in order, or its latest `limit` entries, those `before` a change's number."""
     rows = tx.execute(
         """
         select * from (
             select agent_id, change_no, happened_at, action, old_score, new_score, reason, actor, evidence
-            from autonomy_audit where org_id = %s and agent_id = %s order by change_no desc limit %s
+            from autonomy_audit where org_id = %(org)s and agent_id = %(agent)s
+              and (%(before)s::int is null or change_no < %(before)s::int)
+            order by change_no desc limit %(limit)s
         ) latest order by change_no
         """,
-        (org_id, agent_id, limit),
+        {"org": org_id, "agent": agent_id, "before": before, "limit": limit},
     ).fetchall()
     return [
         ScoreChange(agent, number, at, ChangeKind(kind), old, new, reason, actor, evidence)

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from uuid import UUID
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 PIPED_WIDTH = 120
@@ -130,13 +132,40 @@ def styled(text: str, style: str = "") -> Text:
 def table(*columns: str | tuple[str, dict[str, Any]]) -> Any:
     """Return a table with a light head line; a column is a title, or a title with its options."""
     from rich import box
-    from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    made = _one_line_table()(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for column in columns:
         title, options = (column, {}) if isinstance(column, str) else column
         made.add_column(title, **options)
     return made
+
+
+@cache
+def _one_line_table() -> type[Table]:
+    """Return the class of tables whose cells are one line each: what a name says must not look like another row."""
+    from rich.table import Table
+
+    class OneLineTable(Table):
+        def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+            super().add_row(*map(_cell, cells), **options)
+
+    return OneLineTable
+
+
+def _cell(cell: RenderableType | None) -> RenderableType | None:
+    from rich.text import Text
+
+    if isinstance(cell, Text):
+        return Text(escaped(cell.plain), cell.style) if escaped(cell.plain) != cell.plain else cell
+    return Text(escaped(cell)) if isinstance(cell, str) else cell
+
+
+_ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def escaped(text: str) -> str:
+    """Return a name as it can stand in a line: its line ends and tabs written out, other controls replaced."""
+    return printable(text.translate(_ESCAPED))
 
 
 def printable(text: str) -> str:
@@ -157,7 +186,7 @@ def short_id(identifier: UUID) -> str:
 
 def note_name(external_id: str) -> str:
     """Return how a note is called in a line; a hash, such as a commit's, is cut to its beginning."""
-    return external_id[:10] if _HASH.fullmatch(external_id) else one_line(external_id, 40)
+    return external_id[:10] if _HASH.fullmatch(external_id) else one_line(escaped(external_id), 40)
 
 
 def day(moment: datetime | None) -> str:

@@ -115,6 +115,11 @@ class EmbeddedPostgres:
         return self.folder / "server.log"
 
     @property
+    def data(self) -> Path:
+        """The folder of the database's files."""
+        return self._data
+
+    @property
     def _data(self) -> Path:
         return self.folder / "data"
 

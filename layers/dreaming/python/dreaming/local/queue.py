@@ -283,18 +283,21 @@ class LocalQueue:
             for row in rows
         )
 
-    def redrive(self) -> int:
-        """Send every dead letter again, at the end of its group and with no receipts counted."""
+    def redrive(self, groups: Collection[str] | None = None) -> int:
+        """Send every dead letter, or those of some groups, again: at the end of its group, with no receipts counted."""
+        chosen = (
+            " from messages where queue = :queue and dead_at is not null"
+            " and (:groups is null or group_id in (select value from json_each(:groups)))"
+        )
         with self._transaction() as connection:
             now = self._now()
             self._bury_exhausted(connection, now)
             moved = connection.execute(
                 "insert into messages (queue, message_id, group_id, deduplication_id, body, sent_at, visible_at)"
-                " select queue, message_id, group_id, deduplication_id, body, :now, :now from messages"
-                " where queue = :queue and dead_at is not null order by sequence",
-                {"queue": self.name, "now": now},
+                f" select queue, message_id, group_id, deduplication_id, body, :now, :now{chosen} order by sequence",
+                {"queue": self.name, "now": now, "groups": _listed(groups)},
             )
-            connection.execute("delete from messages where queue = ? and dead_at is not null", (self.name,))
+            connection.execute(f"delete{chosen}", {"queue": self.name, "groups": _listed(groups)})
             return moved.rowcount
 
     def counts(self, groups: Collection[str] | None = None) -> QueueCounts:

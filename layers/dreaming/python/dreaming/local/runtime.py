@@ -21,7 +21,7 @@ from dreaming.local.home import DeploymentEnvironment, make_home
 from dreaming.local.presence import Presence
 from dreaming.local.queue import LocalQueue, Received
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
-from dreaming.passes.records import PASS_FUNCTIONS, BatchMessage, message_group
+from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS, BatchMessage, message_group
 
 TIMEOUT_SECONDS = 180.0
 """The time-out of a pass's function, as in AWS (design, section 14)."""
@@ -107,13 +107,13 @@ class LocalRuntime:
             self._queues[pass_name] = LocalQueue(self.home / "queue.sqlite", pass_name)
         return self._queues[pass_name]
 
-    def tick(self, pass_name: str = "consolidation", *, only: int | None = None) -> dict[str, Any]:
+    def tick(self, pass_name: str = CONSOLIDATION, *, only: int | None = None) -> dict[str, Any]:
         """Invoke a pass's function as its schedule does; return its answer. `only` asks for one slice."""
         return self._function(pass_name).invoke(dict(schedule_event(only)), request_id=self._request_id())
 
     def drain(
         self,
-        pass_name: str = "consolidation",
+        pass_name: str = CONSOLIDATION,
         on_batch: Callable[[BatchEvent], object] | None = None,
         *,
         slice_ids: Collection[int] | None = None,

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from dreaming.errors import DreamingError
+from dreaming.local.logs import log_into
 from dreaming.local.runtime import LocalRuntime
 from dreaming.passes.records import PASS_FUNCTIONS
 
@@ -52,6 +53,7 @@ def main(home: Path, seconds: float, parent: int) -> None:
         sleep(wait)
         return os.getppid() == parent
 
+    log_into(home)
     threading.Thread(target=_end_with, args=(parent,), name="parent", daemon=True).start()
     with suppress(KeyboardInterrupt), LocalRuntime.open(home, os.environ) as runtime:
         keep_going(

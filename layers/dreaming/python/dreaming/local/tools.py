@@ -6,20 +6,23 @@ in the marks of recalled text: it is data for the assistant, and ingest strips i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import wraps
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, Literal, ParamSpec
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
-from pydantic import Field
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from dreaming import __version__
+from dreaming.api.wording import Misfit, misfits, unknown_names
 from dreaming.notes.echo import mark
 from dreaming_client import AsyncDreaming, DreamingError
+from dreaming_client.operations import search_all
 from dreaming_client.records import Belief, Status, Why
 
 P = ParamSpec("P")
@@ -40,17 +43,45 @@ _SHOWN_SOURCES = 5
 
 Query = Annotated[str, Field(min_length=1, max_length=2_000)]
 Scope = Annotated[
-    str | None, Field(pattern="^(org|private|shared)$", description="org, private or shared; by default what you see.")
+    Literal["org", "private", "shared"] | None, Field(description="org, private or shared; by default what you see.")
 ]
+OneScope = Annotated[
+    Literal["org", "private", "shared"] | None,
+    Field(description="org, private or shared; by default the organization's."),
+]
+Cursor = Annotated[str | None, Field(max_length=2_000, description="Where the page before says that it goes on.")]
 
 
 def server(client: AsyncDreaming, *, trust: str) -> MCPServer:
     """Return the server of these tools; `trust` is that of the notes which the assistant brings in."""
-    made = MCPServer("dreaming", title="Dreaming", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    made = _Server("dreaming", title="Dreaming", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     _add_beliefs(made, client)
     _add_conversations(made, client)
     _add_notes(made, client, trust)
     return made
+
+
+class _Server(MCPServer):
+    """A server that refuses arguments in the product's words, and names that a tool does not know."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; raises `ToolError` with each argument that does not fit, and what to send."""
+        known = {tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()}
+        if name in known and (misnamed := unknown_names(arguments, known[name], of="argument of this tool")):
+            raise ToolError(_told(misnamed))
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            found = misfits(error.__cause__.errors(include_url=False, include_input=False), see="the tool's schema")
+            raise ToolError(_told(found)) from error.__cause__
+
+
+def _told(found: Iterable[Misfit]) -> str:
+    return "; ".join(f"{one.place}: {one.problem}" for one in found)
 
 
 async def serve(client: AbstractAsyncContextManager[AsyncDreaming], *, trust: str) -> None:
@@ -75,10 +106,18 @@ def _telling(function: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str
 def _add_beliefs(made: MCPServer, client: AsyncDreaming) -> None:
     @made.tool(annotations=_READS, structured_output=False)
     @_telling
-    async def search_beliefs(query: Query, limit: Annotated[int, Field(ge=1, le=50)] = 10, scope: Scope = None) -> str:
-        """Search what is believed, by words and by meaning; each with its confidence, quote and id."""
-        found = await client.search(query, limit=limit, scope=scope or "org")
-        return mark("\n".join(map(_belief, found)), "search") if found else "Nothing is believed about this."
+    async def search_beliefs(
+        query: Query,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+        scope: OneScope = None,
+        cursor: Cursor = None,
+    ) -> str:
+        """Search what is believed, by words and by meaning; each with its confidence, quote and id, page by page."""
+        found = await client.ask(search_all(query, scope=scope or "org", page=limit).page(cursor))
+        if not found.items:
+            return "Nothing more is believed about this." if cursor else "Nothing is believed about this."
+        told = mark("\n".join(map(_belief, found.items)), "search")
+        return f"{told}\nMore: the same query with the cursor {found.next_cursor}" if found.next_cursor else told
 
     @made.tool(annotations=_READS, structured_output=False)
     @_telling
@@ -102,7 +141,12 @@ def _add_conversations(made: MCPServer, client: AsyncDreaming) -> None:
         found = await client.recall(query, limit=limit, scope=scope)
         if found.conversations:
             return found.marked
-        return "Conversations are not remembered here." if found.reason == "off" else "No conversation fits."
+        return _NOT_REMEMBERED if found.reason == "off" else "No conversation fits; try words that were said in it."
+
+
+_NOT_REMEMBERED = (
+    "Conversations are not remembered here: whoever operates the deployment sets DREAMING_CONVERSATION_MEMORY=true."
+)
 
 
 def _add_notes(made: MCPServer, client: AsyncDreaming, trust: str) -> None:
@@ -110,7 +154,7 @@ def _add_notes(made: MCPServer, client: AsyncDreaming, trust: str) -> None:
     @_telling
     async def remember(
         text: Annotated[str, Field(min_length=1, max_length=20_000, description="Whole sentences, with names.")],
-        scope: Scope = None,
+        scope: OneScope = None,
     ) -> str:
         """Bring in a note, in the user's words; the next run reads it and decides what to believe."""
         stored = await client.remember({"text": text, "source": SOURCE, "trust": trust}, scope=scope or "org")

@@ -7,6 +7,7 @@ answered, except about the service's health and the page itself, which hold noth
 from __future__ import annotations
 
 import hmac
+import logging
 import os
 import secrets
 import sys
@@ -21,7 +22,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from uuid import uuid4
 
 from dreaming.api.door import identity_rules
-from dreaming.api.problems import CONTENT_TYPE, Refusal
+from dreaming.api.problems import CONTENT_TYPE, Refusal, for_log
 from dreaming.api.requests import SEALED
 from dreaming.errors import InvalidInput
 from dreaming.local.functions import Function
@@ -36,6 +37,8 @@ TIMEOUT_SECONDS = 29.0
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """What Lambda takes of a request."""
+
+_log = logging.getLogger(__name__)
 
 _LONGEST_LENGTH = 20
 _OPEN_PATHS = frozenset({"/health", "/brain/dashboard"})
@@ -193,14 +196,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: HTTPStatus, detail: str) -> None:
         challenge = {"WWW-Authenticate": 'Bearer realm="dreaming"'} if status is HTTPStatus.UNAUTHORIZED else {}
         headers = {"Content-Type": CONTENT_TYPE, **SEALED, **challenge}
-        self._send(status.value, headers, Refusal(status, detail).body(self._request_id))
+        refused = Refusal(status, detail)
+        # Neither the path nor the method: both are whatever the client has sent.
+        _log.warning("request refused", extra={"correlation_id": self._request_id, **for_log(refused)})
+        self._send(status.value, headers, refused.body(self._request_id))
 
     def _send(self, status: int, headers: Mapping[str, str], body: str) -> None:
         encoded = body.encode("utf-8")
         self.send_response(status)
-        for name, value in headers.items():
+        # Of an answer to HEAD the function says how long the body would be.
+        for name, value in {"Content-Length": str(len(encoded)), **headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(encoded)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(encoded)
@@ -234,11 +240,19 @@ def _refused(target: str, headers: Mapping[str, str], *, verified: bool) -> _Ref
     return HTTPStatus.UNAUTHORIZED, f"send Authorization: Bearer and the token in the home folder's {_TOKEN_FILE}"
 
 
+def _query(written: str) -> dict[str, str]:
+    """Return the parameters; one that comes again is joined with commas, as an HTTP API hands it over."""
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(written, keep_blank_values=True):
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
+
+
 def _event(method: str, target: str, headers: Mapping[str, str], body: str, request_id: str) -> dict[str, Any]:
     """Return the event of payload format 2.0 for a request."""
     parts = urlsplit(target)
     path = unquote(parts.path)  # as an HTTP API hands it over
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    query = _query(parts.query)
     event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",

@@ -9,10 +9,17 @@ function autonomyView(place, query) {
     if (!agents.length) return emptyPanel("No agent is known yet", "Log what agents do and what became of it. A score moves when enough actions carry evidence.", h("pre", {}, "dream autonomy --help"));
     const chosen = agents.find((one) => one.agent_id === query.get("agent")) ?? agents[0];
     const detail = h("div", { class: "stack" });
-    const show = (agent) => { keepQuery("autonomy", { agent }); fill(detail, () => get(`/brain/autonomy/agents/${encodeURIComponent(agent)}`), agentParts); };
+    const show = (agent) => { keepQuery("autonomy", { agent }); fill(detail, () => agentHistory(agent), agentParts); };
     show(chosen.agent_id);
     return [agents.length > 1 && h("div", { class: "bar" }, choice("Agent", agents.map((one) => [one.agent_id, `${one.agent_id} (${one.score})`]), chosen.agent_id, show)), detail].filter(Boolean);
   });
+}
+
+// The agent with all its changes, from the first.
+async function agentHistory(name) {
+  const path = `/brain/autonomy/agents/${encodeURIComponent(name)}`;
+  const [{ agent }, changes] = await Promise.all([get(path, { limit: 1 }), getAll(path, "changes")]);
+  return { agent, changes: changes.toReversed() };
 }
 
 function agentParts({ agent, changes }) {

@@ -41,26 +41,26 @@ function sliceName(scope, owner) {
   return scope === "org" ? "organization" : scope;
 }
 
-// What a person does about a hold, as the page has it; the second part is the setting that it is about.
+// What a person does about a hold, as the page has it.
 const REMEDIES = {
-  disabled: ["The master switch is off. It is set in the deployment's environment: DREAMING_ENABLED=true.", "enabled"],
-  not_enrolled: ["The organization is not enrolled. Switch it on in the settings.", "enrolled"],
-  no_model_consent: ["The organization has not agreed that its notes go to the chat model.", "model_consent"],
-  consent_missing: ["The organization has not agreed that its notes go to the chat model.", "model_consent"],
-  no_embedding_consent: ["The organization has not agreed that its text goes to the embedder.", "embedding_consent"],
-  embedding_off: ["No embedder is chosen in the deployment.", "embedding_provider"],
-  settings_unreadable: ["A stored setting cannot be read. Return it to its default in the settings.", null],
-  missing_key: ["The provider's key is missing. Put it where the deployment keeps its keys.", "chat_provider"],
-  misconfigured: ["A setting does not fit. Correct the one that is named.", "chat_provider"],
-  provider_misconfigured: ["The provider does not take the model or the address.", "chat_model"],
-  budget_spent: ["Today's model calls are spent. Wait for tomorrow (UTC), or raise the budget.", "model_calls_per_day"],
-  throttled: ["The provider asks to slow down. The next tick tries again.", null],
-  provider_unavailable: ["The provider cannot be reached. The next tick tries again.", "chat_base_url"],
-  database_unavailable: ["The database went away. The next tick tries again.", null],
+  disabled: "The master switch is off. It is set in the deployment's environment: DREAMING_ENABLED=true.",
+  not_enrolled: "The organization is not enrolled. Switch it on in the settings.",
+  no_model_consent: "The organization has not agreed that its notes go to the chat model.",
+  consent_missing: "The organization has not agreed that its notes go to the chat model.",
+  no_embedding_consent: "The organization has not agreed that its text goes to the embedder.",
+  embedding_off: "No embedder is chosen in the deployment.",
+  settings_unreadable: "A stored setting cannot be read. Return it to its default in the settings.",
+  missing_key: "The provider's key is missing. Put it where the deployment keeps its keys.",
+  misconfigured: "A setting does not fit. Correct the one that is named.",
+  provider_misconfigured: "The provider does not take the model or the address.",
+  budget_spent: "Today's calls are spent. Wait for tomorrow (UTC), or raise the budget.",
+  throttled: "The provider asks to slow down. The next tick tries again.",
+  provider_unavailable: "The provider cannot be reached. The next tick tries again.",
+  database_unavailable: "The database went away. The next tick tries again.",
 };
 
 function remedy({ reason, remedy: told, setting }) {
-  return REMEDIES[reason] ?? [`${capital(told)}.`, setting];
+  return [REMEDIES[reason] ?? `${capital(told)}.`, setting];
 }
 
 // Why a recall compared nothing, or words alone.

@@ -114,19 +114,7 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
             next_cursor=listing.close(page.next_cursor),
         )
 
-    @app.get(
-        "/brain/autonomy/agents/<agent_id>",
-        summary="How an agent's score came about",
-        tags=["autonomy"],
-        responses=answers(AgentHistory, absent=True),
-    )
-    def history(agent_id: AgentId) -> AgentHistory:
-        """The score with its audit record, from the first change."""
-        (standing,) = _standings(door.caller(), agent_id)
-        return AgentHistory(
-            agent=_agent(standing), changes=tuple(ScoreChange.model_validate(one) for one in standing.changes)
-        )
-
+    # Before the agent's own route: an id may have slashes, as in team/bot.
     @app.get(
         "/brain/autonomy/agents/<agent_id>/permission",
         summary="May this agent do an action of this risk now",
@@ -138,6 +126,26 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
         found = may_act(caller.database, caller.tenant.org_id, agent_id, risk, role=Role.API)
         return Permission.model_validate(found)
+
+    @app.get(
+        "/brain/autonomy/agents/<agent_id>",
+        summary="How an agent's score came about",
+        tags=["autonomy"],
+        responses=answers(AgentHistory, absent=True, paged=True),
+    )
+    def history(agent_id: AgentId, limit: PageLimit = 50, cursor: PageCursor = None) -> AgentHistory:
+        """The score with its audit record, the latest change first."""
+        caller = door.caller()
+        listing = caller.listing("changes", agent_id=agent_id)
+        place = listing.open(cursor)
+        before = None if place is None else int(str(paging.read_cursor(place, [int])[0]))
+        (standing,) = _standings(caller, agent_id, changes=limit + 1, before=before)
+        page = paging.page_of(standing.changes[::-1], limit, lambda one: (one.change_no,))
+        return AgentHistory(
+            agent=_agent(standing),
+            changes=tuple(ScoreChange.model_validate(one) for one in page.items),
+            next_cursor=listing.close(page.next_cursor),
+        )
 
 
 def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
@@ -198,7 +206,13 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
 
 
 def _standings(
-    caller: Caller, agent_id: str | None, *, after: str | None = None, limit: int | None = None
+    caller: Caller,
+    agent_id: str | None,
+    *,
+    after: str | None = None,
+    limit: int | None = None,
+    changes: int | None = None,
+    before: int | None = None,
 ) -> list[Standing]:
     with caller.database.transaction(caller.tenant) as tx:
         settings = caller.settings(tx)
@@ -210,6 +224,8 @@ def _standings(
         now=caller.now,
         after=after,
         limit=limit,
+        changes=changes,
+        before=before,
     )
 
 

@@ -134,10 +134,11 @@ class ScoreChange(Schema):
 
 
 class AgentHistory(Schema):
-    """How an agent's score came about, in the order of its changes."""
+    """How an agent's score came about: some of its changes, the latest first."""
 
     agent: AgentReading
     changes: tuple[ScoreChange, ...]
+    next_cursor: str | None
 
 
 class NewScore(Schema):

@@ -67,9 +67,9 @@ class Stopped(Schema):
     setting: str | None = Field(description="The setting or consent that it is about.")
 
     @classmethod
-    def of(cls, reason: str) -> Stopped:
-        """Tell about a reason."""
-        told, setting = remedy(reason)
+    def of(cls, reason: str, pass_name: str) -> Stopped:
+        """Tell about a reason of a pass."""
+        told, setting = remedy(reason, pass_name)
         return cls(reason=reason, remedy=told, setting=setting)
 
 
@@ -91,11 +91,11 @@ class Held(Schema):
     setting: str | None = Field(description="The setting or consent that it is about.")
 
     @classmethod
-    def of(cls, cursor: CursorReading) -> Held | None:
-        """Read a cursor's hold."""
+    def of(cls, cursor: CursorReading, pass_name: str) -> Held | None:
+        """Read the hold of a pass's cursor."""
         if cursor.held_reason is None:
             return None
-        told, setting = remedy(cursor.held_reason)
+        told, setting = remedy(cursor.held_reason, pass_name)
         return cls(
             reason=cursor.held_reason,
             detail=cursor.held_detail,
@@ -159,8 +159,8 @@ class SliceReading(Schema):
     rereading: Rereading | None = Field(description="When its notes are read again after a change of the reader.")
 
     @classmethod
-    def of(cls, status: SliceStatus) -> SliceReading:
-        """Read a slice's status."""
+    def of(cls, status: SliceStatus, pass_name: str) -> SliceReading:
+        """Read a slice's status in a pass."""
         cursor = status.cursor
         return cls(
             slice_id=status.slice.slice_id,
@@ -176,7 +176,7 @@ class SliceReading(Schema):
                 running=cursor.running,
                 progressed_at=cursor.progressed_at,
             ),
-            held=Held.of(cursor),
+            held=Held.of(cursor, pass_name),
             rereading=status.rereading and Rereading.model_validate(status.rereading),
         )
 
@@ -202,8 +202,8 @@ class DreamStatus(Schema):
         return cls(
             pass_name=pass_name,
             coverage=Coverage.of([status.notes for status in statuses]),
-            stopped=tuple(map(Stopped.of, progress.stopped)),
-            slices=tuple(SliceReading.of(status) for status in statuses),
+            stopped=tuple(Stopped.of(reason, pass_name) for reason in progress.stopped),
+            slices=tuple(SliceReading.of(status, pass_name) for status in statuses),
             last_run=recent[0] if recent else None,
             recent_runs=recent[:runs],
         )

@@ -48,7 +48,7 @@ class HeldPass(Schema):
     @classmethod
     def of(cls, held: records.HeldPass) -> HeldPass:
         """Read a hold."""
-        told, setting = remedy(held.reason)
+        told, setting = remedy(held.reason, held.pass_name)
         values = {name: getattr(held, name) for name in cls.model_fields if hasattr(held, name)}
         return cls(**values, remedy=told, setting=setting)
 

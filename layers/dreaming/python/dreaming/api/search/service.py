@@ -30,11 +30,10 @@ from dreaming.notes.cleaning import clean, is_empty
 from dreaming.notes.records import SliceKey, Tenant
 from dreaming.notes.secrets import mask, shortened
 from dreaming.passes.calls.limits import call_limits
+from dreaming.passes.calls.store import add_usage, book_call
 from dreaming.recall.rules import rarest
-from dreaming.recall.store import book_call
 from dreaming.settings.resolution import Settings
-from dreaming.settings.service import load_settings
-from dreaming.settings.store import read_enrolment
+from dreaming.settings.service import load_organization
 
 MOST_FOUND = 1_000
 """How many beliefs the words of one search find at most, the best of them."""
@@ -134,6 +133,9 @@ class Searching:
                 places = [place for place in places if place.order > after]
             page = places[:limit]
             rows = read_beliefs(tx, question.slice_id, [one.belief_id for one in page], ageing=question.ageing, now=now)
+            if vector is None and question.embedder is not None:  # last, since other searches wait for this row
+                name = question.embedder.name
+                add_usage(tx, self.tenant.org_id, _PURPOSE, name, day=self.now, failed_calls=1)
         found = tuple(
             Found(BeliefReading(row.belief, row.slice_id, row.place.aged, row.evidence), place)
             for place in page
@@ -147,12 +149,12 @@ class Searching:
             found = notes_store.find_slice(tx, key)
             if found is None:
                 return None
-            settings = load_settings(tx, key.org_id, self.environment)
-            consents = read_enrolment(tx, key.org_id).embedding_consent
+            settings, enrolment = load_organization(tx, key.org_id, self.environment)
             space = vectors_store.active_space(tx, found.slice_id)
             weight, least = lexical_weight(settings), least_likeness(settings)
             question = _Question(query, found.slice_id, ageing_of(settings), weight, least)
-            if space is None or weight >= 1:
+            consents = enrolment.embedding_consent
+            if space is None or not consents or weight >= 1:
                 reason = None if weight >= 1 else "no_vectors" if consents else "no_embedding_consent"
                 return replace(question, reason=reason)
             try:

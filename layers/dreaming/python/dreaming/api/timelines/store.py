@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from dreaming.database import Transaction
+from dreaming.passes.contradictions.records import MAX_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,10 @@ def read_standings(tx: Transaction, slice_id: int) -> list[StandingRow]:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A pair for a person: incompatible within a margin too small, or, without a relation, still open."""
+    """A pair for a person: incompatible within a margin too small, or, without a relation, still open.
+
+    One that `waits` is only alike so far: a judge has yet to say whether the two contradict each other.
+    """
 
     left_id: UUID
     right_id: UUID
@@ -66,6 +70,7 @@ class ReviewRow:
     reason: str
     in_review: bool
     decided_at: datetime
+    waits: bool
 
     @property
     def place(self) -> tuple[int, datetime, UUID, UUID]:
@@ -83,13 +88,14 @@ def read_reviews(
 ) -> list[ReviewRow]:
     """Return the pairs for a person, what is in review first, then what is open; those `after` a place.
 
-    Open pairs that are only near each other, and wait for a judge, are left out unless `neighbours` asks for them.
+    Open pairs that are only alike, and wait for a judge, are left out unless `neighbours` asks for them: what is
+    open for a person is what no judge could decide.
     """
     in_review, decided_at, left, right = after or (None, None, None, None)
     rows = tx.execute(
         """
-        select left_belief_id, right_belief_id, relation, reason, in_review, decided_at from (
-            select a.*, exists (
+        select left_belief_id, right_belief_id, relation, reason, in_review, decided_at, not in_review and waits from (
+            select a.*, a.relation is null and a.attempts < %(most)s as waits, exists (
                 select from timelines t where t.slice_id = a.slice_id and t.standing = 'review'
                   and t.belief_id = a.left_belief_id
             ) and exists (
@@ -98,7 +104,7 @@ def read_reviews(
             ) as in_review
             from adjudications a where a.slice_id = %(slice)s and (a.relation is null or a.relation = 'incompatible')
         ) pairs
-        where (in_review or (relation is null and (%(neighbours)s or not starts_with(reason, 'alike in ')) and exists (
+        where (in_review or (relation is null and (%(neighbours)s or not waits) and exists (
             select from beliefs b where b.slice_id = %(slice)s and b.belief_id = pairs.left_belief_id
               and b.archived_at is null
         ) and exists (
@@ -114,6 +120,7 @@ def read_reviews(
             "slice": slice_id,
             "limit": limit,
             "neighbours": neighbours,
+            "most": MAX_ATTEMPTS,
             "in_review": in_review,
             "decided": decided_at,
             "left": left,
@@ -121,6 +128,20 @@ def read_reviews(
         },
     ).fetchall()
     return [ReviewRow(*row) for row in rows]
+
+
+def count_waiting(tx: Transaction, slice_id: int) -> int:
+    """Count the pairs of live beliefs that are alike and wait for a judge."""
+    row = tx.execute(
+        """
+        select count(*) from adjudications a
+        join beliefs l on l.belief_id = a.left_belief_id and l.slice_id = a.slice_id and l.archived_at is null
+        join beliefs r on r.belief_id = a.right_belief_id and r.slice_id = a.slice_id and r.archived_at is null
+        where a.slice_id = %s and a.relation is null and a.attempts < %s
+        """,
+        (slice_id, MAX_ATTEMPTS),
+    ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def read_succession(tx: Transaction, slice_id: int, belief_id: UUID) -> list[SuccessionRow]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
+from dreaming.api.wording import in_words
 from dreaming.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
     from dreaming.autonomy.records import IncomingAction
 
 
@@ -43,38 +42,12 @@ def read_actions(lines: IO[str]) -> Iterator[tuple[int, IncomingAction]]:
         try:
             yield number, IncomingAction.model_validate(json.loads(line))
         except ValidationError as problem:
-            first = problem.errors(include_url=False, include_input=False)[0]
+            first: Mapping[str, Any] = problem.errors(include_url=False, include_input=False)[0]
             field = ".".join(str(part) for part in first["loc"]) or "the line"
-            raise InvalidInput(
-                f"line {number}, {field}", _in_words(first), "see: dream autonomy record --help"
-            ) from None
+            wrong, _, todo = in_words(first, see="dream autonomy record --help").partition("; ")
+            raise InvalidInput(f"line {number}, {field}", wrong, todo) from None
         except (ValueError, RecursionError):
             raise InvalidInput(f"line {number}", "is not JSON", "write one JSON object on each line") from None
-
-
-_WORDS = {
-    "missing": "is missing",
-    "extra_forbidden": "is no field of an action",
-    "enum": "is none of {expected}",
-    "literal_error": "is none of {expected}",
-    "string_type": "is no text",
-    "string_too_short": "is empty",
-    "string_too_long": "is longer than {max_length} characters",
-    "float_type": "is no number",
-    "float_parsing": "is no number",
-    "greater_than_equal": "is less than {ge:g}",
-    "less_than_equal": "is more than {le:g}",
-    "model_type": "is no JSON object",
-    "model_attributes_type": "is no JSON object",
-    "timezone_aware": "has no offset from UTC",
-}
-
-
-def _in_words(problem: ErrorDetails) -> str:
-    kind = problem["type"]
-    if kind.startswith("datetime"):
-        return "is no time, such as 2026-03-01T12:00:00Z"
-    return _WORDS.get(kind, "cannot be read").format(**problem.get("ctx", {}))
 
 
 def _decoded(lines: IO[str]) -> Iterator[str]:

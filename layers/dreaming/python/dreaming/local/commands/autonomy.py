@@ -314,11 +314,8 @@ def _policy_and_judge(session: Session, database: Database) -> tuple[Policy, str
     """Return the organization's policy, and why nothing is judged where nothing is."""
     from dreaming.autonomy.service import policy
     from dreaming.passes.autonomy.judge import why_no_judge
-    from dreaming.settings.store import read_enrolment
 
-    settings = session.settings(database)
-    with database.transaction(session.tenant) as tx:
-        enrolment = read_enrolment(tx, session.org)
+    settings, enrolment = session.organization(database)
     return policy(settings), why_no_judge(settings, enrolment)
 
 

@@ -11,9 +11,10 @@ import click
 
 from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamCommand, cursor_option, with_session
+from dreaming.local.commands.nothing import tell_nothing_believed
 from dreaming.local.commands.readings import moment
 from dreaming.local.commands.session import Session
-from dreaming.local.output import counted, day, note_name, one_line, printable, short_id
+from dreaming.local.output import counted, day, escaped, note_name, one_line, printable, short_id
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -80,26 +81,29 @@ def beliefs(
         return
     with session.database() as database:
         page = session.reader(database).beliefs(session.key, wanted, limit=limit, cursor=place)
+        if not page.beliefs and not archived and not session.output.as_json:
+            tell_nothing_believed(session, database, narrowed=bool(kind or min_confidence or cursor or as_of))
+            return
     more = listing.close(page.next_cursor)
     if session.output.as_json:
         session.output.document({"beliefs": [belief_document(one) for one in page.beliefs], "next_cursor": more})
         return
     if not page.beliefs:
-        narrowed = words or kind or min_confidence or cursor
-        none = "Nothing is archived." if archived else "Nothing is believed yet."
-        session.output.line("No belief matches." if narrowed else none)
-        session.output.line(f"See what waits: {session.invocation} status")
+        session.output.line(
+            "No archived belief matches." if kind or min_confidence or cursor else "Nothing is archived."
+        )
+        session.output.line(f"What is believed: {session.invocation} beliefs")
         return
     show_beliefs(session, page.beliefs)
-    session.tell_more(more)
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.beliefs[0].belief.belief_id)}")
+    session.tell_more(more)
 
 
-def words_meant(given: Sequence[str]) -> tuple[str, ...]:
+def words_meant(given: Sequence[str], name: str = "WORD", example: str = "say what to look for") -> tuple[str, ...]:
     """Return the words to look for without the blank ones; raises `InvalidInput` when all that were given are."""
     words = tuple(word for word in given if word.strip())
     if given and not words:
-        raise InvalidInput("WORD", "is empty", "say what to look for")
+        raise InvalidInput(name, "is empty", example)
     return words
 
 
@@ -110,6 +114,11 @@ def _search(session: Session, wanted: BeliefFilter, limit: int, place: str | Non
     with session.database() as database:
         searching = Searching(database, session.tenant, session.variables, session.now(), named_embedder(session))
         page = searching.search(session.key, wanted, limit=limit, cursor=place)
+        if page.reason and not session.output.as_json:
+            session.output.notice(_COMPARED.get(page.reason, f"Words only: {page.reason.replace('_', ' ')}."))
+        if not page.found and not session.output.as_json:
+            tell_nothing_believed(session, database, narrowed=True)
+            return
     more = listing.close(page.next_cursor)
     if session.output.as_json:
         found = [
@@ -119,15 +128,9 @@ def _search(session: Session, wanted: BeliefFilter, limit: int, place: str | Non
         ]
         session.output.document({"beliefs": found, "next_cursor": more, "reason": page.reason})
         return
-    if page.reason:
-        session.output.notice(_COMPARED.get(page.reason, f"Words only: {page.reason.replace('_', ' ')}."))
-    if not page.found:
-        session.output.line("No belief matches.")
-        session.output.line(f"See what waits: {session.invocation} status")
-        return
     show_beliefs(session, [one.reading for one in page.found], [one.place for one in page.found])
-    session.tell_more(more)
     session.output.line(f"Behind one: {session.invocation} why {short_id(page.found[0].reading.belief.belief_id)}")
+    session.tell_more(more)
 
 
 _COMPARED = {
@@ -184,8 +187,8 @@ def _words(reading: BeliefReading, found: Place | None = None) -> RenderableType
         if quote.rstrip(".") != belief.statement.rstrip("."):
             words.append(printable(f"\n“{quote}”"), "not bold italic")
         author = f"{evidence.author}, " if evidence.author else ""
-        place = f"\n{author}{evidence.source} {note_name(evidence.external_id)}, {day(evidence.occurred_at)}"
-        words.append(printable(place), "not bold dim")
+        place = f"{author}{evidence.source} {note_name(evidence.external_id)}, {day(evidence.occurred_at)}"
+        words.append(f"\n{escaped(place)}", "not bold dim")
     words.append(_standing(reading), "not bold dim")
     if found is not None:
         likeness = "-" if found.likeness is None else f"{found.likeness:.2f}"

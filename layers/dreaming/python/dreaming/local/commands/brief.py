@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
+from dreaming.local.commands.nothing import tell_nothing_believed
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, printable, to_json
 
@@ -39,6 +40,9 @@ def brief(session: Session, for_agent: bool) -> None:
     with session.database() as database:
         briefing = Briefing(database, session.variables, Role.API)
         made = briefing.brief(session.tenant, now=session.now(), scope=scope)
+        if not made.lines and not session.output.as_json and not for_agent:
+            tell_nothing_believed(session, database, narrowed=False)
+            return
     if session.output.as_json:
         session.output.document(brief_document(made) | {"marked": marked(made)})
     elif for_agent:
@@ -56,10 +60,6 @@ def brief_document(made: Brief) -> dict[str, Any]:
 
 
 def _show(session: Session, made: Brief) -> None:
-    if not made.lines:
-        session.output.line("Nothing is believed yet.")
-        session.output.line(f"See what waits: {session.invocation} status")
-        return
     session.output.whole(printable(made.text))
     if not made.complete:
         session.output.notice(

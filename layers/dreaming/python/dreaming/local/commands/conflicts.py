@@ -31,13 +31,14 @@ _QUOTE_LENGTH = 160
     """,
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many pairs.")
-@click.option("--neighbours", is_flag=True, help="Also pairs that are only near each other and wait for a judge.")
+@click.option("--neighbours", is_flag=True, help="Also pairs that are only alike and wait for a judge.")
 @cursor_option
 @click.pass_context
 def conflicts(ctx: click.Context, limit: int, neighbours: bool, cursor: str | None) -> None:
-    """List beliefs that contradict each other within a margin too small to decide, and pairs still open.
+    """List beliefs that contradict each other within a margin too small to decide, and pairs that no judge decides.
 
-    What a rule or the judge decided is not here: `dream why BELIEF` shows its line of succession.
+    What is only alike waits for a judge and is not here; nor is what a rule or the judge decided: `dream why BELIEF`
+    shows its line of succession.
     """
     if ctx.invoked_subcommand is None:
         _list(limit=limit, neighbours=neighbours, cursor=cursor)
@@ -52,15 +53,17 @@ def _list(session: Session, *, limit: int, neighbours: bool, cursor: str | None)
         explained = reader.explain_all(
             session.key, [one for pair in page.items for one in (pair.left_id, pair.right_id)]
         )
+        waiting = 0 if neighbours else reader.waiting_for_a_judge(session.key)
     found = [one for one in page.items if {one.left_id, one.right_id} <= explained.keys()]
     sides = [(explained[one.left_id], explained[one.right_id]) for one in found]
     more = listing.close(page.next_cursor)
     if session.output.as_json:
         documents = [_document(one, left, right) for one, (left, right) in zip(found, sides, strict=True)]
-        session.output.document({"conflicts": documents, "next_cursor": more})
+        session.output.document({"conflicts": documents, "waiting_for_a_judge": waiting, "next_cursor": more})
         return
     if not found:
         session.output.line("Nothing contradicts itself in a way that needs a person.")
+        _tell_waiting(session, waiting)
         return
     for one, (left, right) in zip(found, sides, strict=True):
         session.output.line(_title(one), "bold")
@@ -69,11 +72,26 @@ def _list(session: Session, *, limit: int, neighbours: bool, cursor: str | None)
     ids = f"{short_id(found[0].left_id)} {short_id(found[0].right_id)}"
     command = f"{session.invocation} conflicts resolve {ids} --keep left|right|both|merge"
     session.output.line(f"{counted(len(found), 'pair')}. Decide one: {command}")
+    _tell_waiting(session, waiting)
     session.tell_more(more)
 
 
+def _tell_waiting(session: Session, waiting: int) -> None:
+    """Say how many pairs are only alike: a list of contradictions is not their place."""
+    if waiting:
+        told = f"{counted(waiting, 'pair')} only alike: whether they contradict is for a judge, which needs a model."
+        session.output.line(told, "dim")
+        session.output.line(f"  See them: {session.invocation} conflicts --neighbours", "dim")
+
+
+_REASONS = {"grey_band": "near in meaning", "part": "one says what the other says beside something else"}
+
+
 def _title(one: ReviewRow) -> str:
-    return f"Which holds? {one.reason}" if one.relation is not None else f"Still open: {one.reason}"
+    reason = _REASONS.get(one.reason, one.reason)
+    if one.waits:
+        return f"Alike, not known to contradict: {reason}"
+    return f"Which holds? {reason}" if one.relation is not None else f"Still open: {reason}"
 
 
 def _document(one: ReviewRow, left: Explanation, right: Explanation) -> dict[str, Any]:
@@ -83,6 +101,7 @@ def _document(one: ReviewRow, left: Explanation, right: Explanation) -> dict[str
     return {
         "relation": one.relation,
         "reason": one.reason,
+        "waits_for_a_judge": one.waits,
         **{
             name: belief_document(side.reading)
             | {"quotes": [{"quote": s.source.quote, "occurred_at": s.source.occurred_at} for s in side.sources]}

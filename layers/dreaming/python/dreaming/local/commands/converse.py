@@ -15,7 +15,7 @@ from dreaming.errors import InvalidInput, Misconfigured
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.conversations import capturing, remedy
 from dreaming.local.commands.session import Session
-from dreaming.local.output import counted, one_line
+from dreaming.local.output import counted, escaped, one_line
 
 if TYPE_CHECKING:
     from dreaming.notes.connectors.records import Skipped
@@ -130,6 +130,6 @@ def _show(session: Session, captured: Sequence[tuple[str, CaptureAnswer]], skipp
     for reason, count in Counter(answer.reason for _, answer in captured if answer.reason).most_common():
         session.output.line(f"{counted(count, 'conversation')}: {remedy(reason)}")
     for one in skipped:
-        session.output.notice(f"skipped {one_line(one.location, 80)}: {one.reason}")
+        session.output.notice(f"skipped {one_line(escaped(one.location), 80)}: {one.reason}")
     if captured:
         session.output.line(f'Find one: {session.invocation} recall "what it was about"')

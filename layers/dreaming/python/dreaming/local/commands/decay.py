@@ -11,6 +11,7 @@ from dreaming.local.commands.fading import fading_table
 from dreaming.local.commands.other_passes import drain_pass, show_pass_drained
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, minute
+from dreaming.passes.records import DECAY
 
 if TYPE_CHECKING:
     from dreaming.passes.decay.records import Preview
@@ -39,7 +40,7 @@ def decay(session: Session, dry_run: bool, limit: int) -> int:
         _show_preview(session, limit)
         return 0
     with session.runtime() as runtime:
-        drained = drain_pass(session, runtime, "decay")
+        drained = drain_pass(session, runtime, DECAY)
     if session.output.as_json:
         session.output.document(drained)
     elif not drained.batches and not drained.held:

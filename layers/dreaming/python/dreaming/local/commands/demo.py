@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import dreaming
+from dreaming.api.wording import in_words
 from dreaming.errors import InvalidInput, Misconfigured
 from dreaming.local.commands.beliefs import belief_document, show_beliefs
 from dreaming.local.commands.command import DreamCommand
-from dreaming.local.commands.drain import PASS, Drained, drain_all, show_stopped
+from dreaming.local.commands.drain import Drained, drain_all, show_stopped
 from dreaming.local.commands.other_passes import PassDrained, drain_pass, show_pass_drained
 from dreaming.local.commands.readings import Ingested, ingest_readings
 from dreaming.local.commands.session import Session, open_session, program
 from dreaming.local.commands.why import conflict_reason, explanation_document, show_explanation
 from dreaming.local.home import keep_variable
 from dreaming.local.output import counted, short_id, styled, table
+from dreaming.passes.records import CONSOLIDATION, CONTRADICTIONS, DECAY
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from dreaming.api.records import BeliefReading, ConflictReading, Explanation, SliceStatus
     from dreaming.api.service import Reader
     from dreaming.local.runtime import LocalRuntime
@@ -37,7 +41,7 @@ _MARK = "dreaming-demo"
 _BELIEFS_SHOWN = 8
 _CONFLICTS_SHOWN = 4
 _UNAVAILABLE = 4
-_FURTHER_PASSES = ("contradictions", "decay")
+_FURTHER_PASSES = (CONTRADICTIONS, DECAY)
 _SWITCHES = ("enabled", "enrolled", "model_consent")
 
 
@@ -161,18 +165,24 @@ def read_samples(folder: Path = SAMPLES) -> Reading:
                 notes.append(IncomingNote.model_validate_json(line))
             except ValidationError as error:
                 raise Misconfigured(
-                    f"{file}, line {number} is not a note: {error.errors()[0]['msg']}; install the package again"
+                    f"{file}, line {number} is not a note: {_wrong(error)}; install the package again"
                 ) from error
     return Reading(enumerate(notes, start=1), total=len(notes), unit="notes")
 
 
+def _wrong(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'it'} {in_words(first).partition('; ')[0]}"
+
+
 def _slice_id(reader: Reader, session: Session) -> int:
     """The demo works on its own slice only, whatever else its database holds."""
-    return next(status.slice.slice_id for status in reader.status(PASS, runs=0) if status.slice.key == session.key)
+    statuses = reader.status(CONSOLIDATION, runs=0)
+    return next(status.slice.slice_id for status in statuses if status.slice.key == session.key)
 
 
 def _look(session: Session, reader: Reader) -> Shown:
-    status = next(one for one in reader.status(PASS, runs=1) if one.slice.key == session.key)
+    status = next(one for one in reader.status(CONSOLIDATION, runs=1) if one.slice.key == session.key)
     corroborated = reader.corroborated(session.key, limit=1)
     beliefs = _best(reader, session)
     example = next(iter(corroborated or beliefs), None)

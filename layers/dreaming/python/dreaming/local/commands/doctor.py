@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,11 +17,11 @@ import click
 from dreaming import __version__
 from dreaming.errors import DreamingError, Hold, Misconfigured, ProviderUnavailable, Throttled
 from dreaming.local.commands.command import DreamCommand, with_session
-from dreaming.local.commands.drain import PASS
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.commands.status import slice_name
 from dreaming.local.output import counted, minute, styled
+from dreaming.passes.records import CONSOLIDATION, EMBEDDING
 
 if TYPE_CHECKING:
     from dreaming.database import Database
@@ -165,18 +166,20 @@ def _database(session: Session) -> Iterator[Check]:
         names = ", ".join(migration.name for migration in found.pending)
         yield Check("database", State.PROBLEM, f"{which} lacks migrations: {names}", "run dream migrate")
         return
-    yield Check("database", State.OK, f"{which} answers, {counted(len(found.applied), 'migration')} applied")
+    where = "" if session.other_database else f", its files in {_data_folder(session)}"
+    yield Check("database", State.OK, f"{which} answers, {counted(len(found.applied), 'migration')} applied{where}")
+
+
+def _data_folder(session: Session) -> Path:
+    from dreaming.local.postgres import EmbeddedPostgres
+
+    return EmbeddedPostgres(session.home).data
 
 
 def _settings(session: Session, database: Database) -> Iterator[Check]:
-    from dreaming.settings.store import read_enrolment
+    from dreaming.passes.rules import why_not
 
-    values = dict(session.settings(database))
-    with database.transaction(session.tenant) as tx:
-        enrolment = read_enrolment(tx, session.org)
-    reasons = [] if values.get("enabled") else ["disabled"]
-    reasons += [] if enrolment.enrolled else ["not_enrolled"]
-    reasons += [] if enrolment.model_consent else ["no_model_consent"]
+    reasons = why_not(CONSOLIDATION, *session.organization(database))
     for reason in reasons:
         yield Check("settings", State.WARNING, f"no run for {session.org!r}: {reason}", remedy(session, reason))
     if not reasons:
@@ -243,7 +246,7 @@ def _spaces(session: Session, database: Database, model: str, dimension: int) ->
     from dreaming.passes.embedding.store import read_spaces
 
     others = 0
-    for status in session.reader(database).status("embedding", runs=0):
+    for status in session.reader(database).status(EMBEDDING, runs=0):
         with database.transaction(session.tenant) as tx:
             spaces = read_spaces(tx, status.slice.slice_id)
         if spaces is None:
@@ -279,7 +282,7 @@ def _counters(database: Database) -> Iterator[Check]:
 
 
 def _holds(session: Session, database: Database) -> Iterator[Check]:
-    held = [one for one in session.reader(database).status(PASS, runs=0) if one.cursor.held_reason is not None]
+    held = [one for one in session.reader(database).status(CONSOLIDATION, runs=0) if one.cursor.held_reason is not None]
     for one in held:
         reason = str(one.cursor.held_reason)
         detail = f" ({one.cursor.held_detail})" if one.cursor.held_detail else ""
@@ -296,7 +299,7 @@ def _holds(session: Session, database: Database) -> Iterator[Check]:
 def _queue(session: Session) -> Iterator[Check]:
     from dreaming.local.queue import LocalQueue
 
-    with LocalQueue(session.home / "queue.sqlite", PASS) as queue:
+    with LocalQueue(session.home / "queue.sqlite", CONSOLIDATION) as queue:
         counts = queue.counts()
     found = f"{counts.visible:,} waiting, {counts.in_flight:,} in flight, {counts.dead:,} dead"
     if counts.dead:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -12,7 +12,6 @@ import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.other_passes import (
-    CONSOLIDATION,
     OTHER_PASSES,
     PassDrained,
     drain_pass,
@@ -24,13 +23,11 @@ from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.occupation import DRAIN, beside_others
 from dreaming.local.output import counted
-from dreaming.passes.records import PASS_FUNCTIONS
+from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS, message_group
 
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
     from dreaming.local.runtime import BatchEvent, DrainReport, LocalRuntime
-
-PASS = CONSOLIDATION
 
 _ALL = "all"
 
@@ -101,7 +98,7 @@ def run(session: Session, pass_name: str) -> int:
             return _show_ticks(session, others)
         answer = runtime.tick()
         stopped = stopped_by_tick(session, runtime, answer)
-        statuses = session.reader(runtime.database).status(PASS, runs=0)
+        statuses = session.reader(runtime.database).status(CONSOLIDATION, runs=0)
     running = sum(status.cursor.running for status in statuses)
     if session.output.as_json:
         passes = {name: other["started"] for name, other in others.items()}
@@ -120,12 +117,15 @@ def run(session: Session, pass_name: str) -> int:
     dream drain                        # everything that waits, in every pass
     dream drain consolidation          # one pass
     dream drain --all                  # of every organization here
-    dream drain --redrive              # and try messages again that failed too often
+    dream drain --redrive              # and try its messages again that failed too often
+    dream drain --redrive --all        # those of every organization here
     dream drain --json
     """,
 )
 @click.option("--redrive", is_flag=True, help="Queue the messages again that failed too often.")
-@click.option("--all", "everyone", is_flag=True, help="Work for every organization here, not for --org alone.")
+@click.option(
+    "--all", "--all-orgs", "everyone", is_flag=True, help="Work for every organization here, not for --org alone."
+)
 @_which_pass
 @with_session
 def drain(session: Session, redrive: bool, everyone: bool, pass_name: str) -> int:
@@ -139,18 +139,19 @@ def drain(session: Session, redrive: bool, everyone: bool, pass_name: str) -> in
     with beside_others(session.home, DRAIN) as company, session.runtime() as runtime:
         for one in company:
             session.output.notice(f"{one} is at work here too; each takes its own batches")
-        if redrive:
-            for name in (CONSOLIDATION, *OTHER_PASSES) if pass_name == _ALL else (pass_name,):
-                runtime.queue(name).redrive()
-        for name in PASS_FUNCTIONS if pass_name == _ALL else (pass_name,):
+        passes = tuple(PASS_FUNCTIONS) if pass_name == _ALL else (pass_name,)
+        redriven = _redrive(session, runtime, passes, everyone=everyone) if redrive else {}
+        for name in passes:
             if name == CONSOLIDATION:
                 drained = drain_all(session, runtime, everyone=everyone)
             else:
                 others.append(drain_pass(session, runtime, name, everyone=everyone))
     if session.output.as_json:
-        passes = {"passes": {other.pass_name: other for other in others}}
-        session.output.document({**(vars(drained) if drained else {}), **passes})
+        by_pass = {"passes": {other.pass_name: other for other in others}, "redriven": redriven}
+        session.output.document({**(vars(drained) if drained else {}), **by_pass})
     else:
+        if redrive:
+            _show_redriven(session, redriven, everyone=everyone)
         told = {one.reason for one in drained.stopped} if drained else set()
         if drained:
             show_drained(session, drained)
@@ -159,6 +160,20 @@ def drain(session: Session, redrive: bool, everyone: bool, pass_name: str) -> in
             told |= set(other.held)
     stopped = drained is not None and (drained.stopped or drained.report.dead)
     return _UNAVAILABLE if stopped or any(other.dead for other in others) else 0
+
+
+def _redrive(session: Session, runtime: LocalRuntime, passes: Sequence[str], *, everyone: bool) -> dict[str, int]:
+    """Queue the organization's messages again that failed too often, or those of everyone; count them by pass."""
+    groups = None if everyone else [message_group(slice_id) for slice_id in own_slices(session, runtime)]
+    counts = {name: runtime.queue(name).redrive(groups) for name in passes}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _show_redriven(session: Session, redriven: Mapping[str, int], *, everyone: bool) -> None:
+    whose = "every organization" if everyone else repr(session.org)
+    told = ", ".join(f"{count:,} of {name}" for name, count in redriven.items())
+    number = counted(sum(redriven.values()), "message")
+    session.output.line(f"Queued again for {whose}: {number}{f' ({told})' if told else ''}")
 
 
 def _others(pass_name: str) -> tuple[str, ...]:
@@ -187,16 +202,16 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
     `only` ticks for one slice; with `everyone` the queue is processed for all organizations.
     """
     reader = session.reader(runtime.database)
-    earlier = reader.running(PASS)
+    earlier = reader.running(CONSOLIDATION)
     before = reader.runs(earlier)
     answer = runtime.tick(only=only)
     slice_ids = None if everyone else own_slices(session, runtime)
     answer["refused"] = own_refusals(answer, slice_ids)
-    total = _waiting(reader.status(PASS, runs=0))
+    total = _waiting(_meant(session, reader.status(CONSOLIDATION, runs=0)))
     with session.output.progress("consolidate", total, "notes") as show:
 
         def on_batch(event: BatchEvent) -> None:
-            statuses = reader.status(PASS, runs=0)
+            statuses = _meant(session, reader.status(CONSOLIDATION, runs=0))
             beliefs = sum(status.beliefs.live for status in statuses)
             detail = "a batch failed, trying again" if event.failed else counted(beliefs, "belief")
             show(max(0, total - _waiting(statuses)), detail=detail)
@@ -204,7 +219,7 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
         report = runtime.drain(on_batch=on_batch, slice_ids=slice_ids)
     run_ids = {*earlier, *(UUID(message["run_id"]) for message in answer["started"])}
     after = reader.runs(sorted(run_ids))
-    statuses = reader.status(PASS, runs=0)
+    statuses = reader.status(CONSOLIDATION, runs=0)
     stopped = stopped_by_tick(session, runtime, answer) or _held(session, statuses)
     return Drained(
         report=report,
@@ -213,6 +228,11 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
         waiting=_waiting(statuses),
         stopped=stopped,
     )
+
+
+def _meant(session: Session, statuses: Sequence[SliceStatus]) -> list[SliceStatus]:
+    """Return the slices whose progress is shown: all that the caller sees, or the one that --scope names."""
+    return [one for one in statuses if session.scope == "org" or one.slice.key == session.key]
 
 
 def stopped_by_tick(session: Session, runtime: LocalRuntime, answer: dict[str, Any]) -> tuple[Stopped, ...]:
@@ -289,14 +309,11 @@ def _show_tick(
 
 def _not_planned(session: Session, runtime: LocalRuntime) -> tuple[Stopped, ...]:
     """A tick passes over organizations that are not enrolled or do not consent: say so for the caller's."""
-    from dreaming.settings.store import read_enrolment
+    from dreaming.passes.rules import why_not
 
-    if not _waiting(session.reader(runtime.database).status(PASS, runs=0)):
+    if not _waiting(session.reader(runtime.database).status(CONSOLIDATION, runs=0)):
         return ()
-    with runtime.database.transaction(session.tenant) as tx:
-        enrolment = read_enrolment(tx, session.org)
-    reasons = [] if enrolment.enrolled else ["not_enrolled"]
-    reasons += [] if enrolment.model_consent else ["no_model_consent"]
+    reasons = why_not(CONSOLIDATION, *session.organization(runtime.database))
     return tuple(Stopped(None, reason, None, remedy(session, reason)) for reason in reasons)
 
 

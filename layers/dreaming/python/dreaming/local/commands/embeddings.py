@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.commands.status import slice_name
 from dreaming.local.output import minute
+from dreaming.passes.records import EMBEDDING
+from dreaming.passes.rules import why_not
 
 if TYPE_CHECKING:
     from dreaming.api.records import SliceStatus
@@ -50,11 +53,12 @@ def embeddings(session: Session) -> None:
     tried three times and then left out.
     """
     with session.database() as database:
-        settings = session.settings(database)
+        settings, enrolment = session.organization(database)
         configured = _configured(settings)
+        reasons = ("embedding_off",) if configured is None else why_not(EMBEDDING, settings, enrolment)
         found = [
-            _read(database, session, settings, status, configured)
-            for status in session.reader(database).status("embedding", runs=0)
+            _read(database, session, status, configured, reasons)
+            for status in session.reader(database).status(EMBEDDING, runs=0)
         ]
     if session.output.as_json:
         document = {"configured": configured, "slices": [_document(one) for one in found]}
@@ -63,7 +67,7 @@ def embeddings(session: Session) -> None:
     name = f"{configured.model}, {configured.dimension:,} dimensions" if configured else "none, embedding is off"
     session.output.line(f"Embedder: {name}")
     if configured is None:
-        session.output.line(f"  {remedy(session, 'embedding_off')}")
+        session.output.line(f"  {remedy(session, 'embedding_off', EMBEDDING)}")
     for one in found:
         _show(session, one)
     if not found:
@@ -79,23 +83,14 @@ def _configured(settings: Settings) -> Space | None:
 
 
 def _read(
-    database: Database, session: Session, settings: Settings, status: SliceStatus, configured: Space | None
+    database: Database, session: Session, status: SliceStatus, configured: Space | None, reasons: Sequence[str]
 ) -> SliceEmbeddings:
     from dreaming.passes.embedding.run import read_progress
-    from dreaming.settings.store import read_enrolment
 
     with database.transaction(session.tenant) as tx:
         progress = read_progress(tx, status.slice.slice_id, configured)
-        enrolment = read_enrolment(tx, session.org)
     cursor = status.cursor
-    reasons = (
-        ("embedding_off", configured is None),
-        ("disabled", not settings.get("enabled")),
-        ("not_enrolled", not enrolment.enrolled),
-        ("no_embedding_consent", not enrolment.embedding_consent),
-        (str(cursor.held_reason), cursor.held_reason is not None),
-    )
-    stopped = next((reason for reason, holds in reasons if holds), None)
+    stopped = next(iter(reasons), cursor.held_reason)
     detail = cursor.held_detail if stopped == cursor.held_reason else None
     return SliceEmbeddings(status, progress, stopped, detail)
 
@@ -143,7 +138,7 @@ def _show(session: Session, one: SliceEmbeddings) -> None:
     missing = any(counts.missing for counts in one.progress.by_source.values())
     if one.stopped is not None and one.stopped != "embedding_off" and (missing or one.detail):
         output.line(f"  stopped  {one.stopped}" + (f": {one.detail}" if one.detail else ""), "yellow")
-        output.line(f"           {remedy(session, one.stopped)}")
+        output.line(f"           {remedy(session, one.stopped, EMBEDDING)}")
     elif missing and one.stopped is None:
         output.line(f"  the next run embeds what is missing: {session.invocation} drain embedding")
 

@@ -211,7 +211,12 @@ def _steps(found: Comparison) -> list[tuple[str, str]]:
     if found.cosine is not None:
         bands = f"{found.cosine_threshold:.2f} matches, from {found.cosine_grey:.2f} on a judge is asked"
         steps.append(("cosine", f"{found.cosine:.2f} by {found.embedder}; {bands}"))
-    for guard in found.guards:
-        seen = f"objects: {guard.left or '-'} / {guard.right or '-'}" if guard.objects else "no objection"
-        steps.append((f"guard {guard.guard}", seen))
-    return steps
+    return steps + [(f"guard {guard.guard}", _objection(guard)) for guard in found.guards]
+
+
+def _objection(guard: GuardVerdict) -> str:
+    if not guard.objects:
+        return "no objection"
+    if guard.left and guard.right:
+        return f"objects: {guard.left} / {guard.right}"
+    return f"objects: only {'A' if guard.left else 'B'} has {guard.left or guard.right}"

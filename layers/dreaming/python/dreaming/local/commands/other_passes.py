@@ -11,12 +11,10 @@ from uuid import UUID
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted
-from dreaming.passes.records import PASS_FUNCTIONS
+from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS
 
 if TYPE_CHECKING:
     from dreaming.local.runtime import BatchEvent, LocalRuntime
-
-CONSOLIDATION = "consolidation"
 
 OTHER_PASSES = tuple(name for name in PASS_FUNCTIONS if name != CONSOLIDATION)
 
@@ -86,7 +84,7 @@ def show_pass_drained(session: Session, drained: PassDrained, *, told: Collectio
         session.output.line(f"{drained.pass_name}: {found or 'nothing changed'}")
     for reason in sorted(set(drained.held) - set(told)):
         session.output.line(f"Stopped: {drained.pass_name} {reason}", "yellow")
-        session.output.line(f"  {remedy(session, reason)}")
+        session.output.line(f"  {remedy(session, reason, drained.pass_name)}")
     if drained.dead:
         again = f"{session.invocation} drain {drained.pass_name} --redrive"
         session.output.line(f"{counted(drained.dead, 'message')} of {drained.pass_name} set aside: {again}", "red")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dreaming.errors import Hold, InvalidInput
 from dreaming.local.commands.session import Session
-from dreaming.local.output import counted
+from dreaming.local.output import counted, escaped
 
 if TYPE_CHECKING:
     from dreaming.database import Database
@@ -206,7 +206,7 @@ def show_ingested(session: Session, ingested: Ingested) -> None:
     output.line(f"{counted(ingested.notes, 'note')}: {', '.join(parts)}")
     for word, places in (("skipped", ingested.skipped), ("warning", ingested.warnings)):
         for place in places[:SKIPPED_SHOWN]:
-            output.line(f"  {word} {place.location}: {place.reason}", "yellow")
+            output.line(f"  {word} {escaped(place.location)}: {escaped(place.reason)}", "yellow")
         rest = len(places) - SKIPPED_SHOWN
         if rest > 0:
             output.line(f"  and {rest:,} more; --json lists all", "yellow")
@@ -221,7 +221,7 @@ def show_ingested(session: Session, ingested: Ingested) -> None:
 def _show_missing(session: Session, missing: Sequence[str]) -> None:
     session.output.line(f"{counted(len(missing), 'file')} gone since an earlier ingest:", "yellow")
     for entry in missing[:MISSING_SHOWN]:
-        session.output.line(f"  {entry}", "yellow")
+        session.output.line(f"  {escaped(entry)}", "yellow")
     if len(missing) > MISSING_SHOWN:
         session.output.line(f"  and {len(missing) - MISSING_SHOWN:,} more; --json lists all", "yellow")
     session.output.line("To stop counting them, repeat with --withdraw-missing", "yellow")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from dreaming.errors import Misconfigured
+from dreaming.local.commands.beliefs import words_meant
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.conversations import recalling, remedy
+from dreaming.local.commands.nothing import tell_nothing_recalled
 from dreaming.local.commands.session import Session
-from dreaming.local.output import counted, day, one_line, printable
+from dreaming.local.output import counted, day, escaped, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from dreaming.recall.records import RecallAnswer, RecalledConversation
 
 _BAR = 12
+_EXAMPLE = 'recall "how we moved the database"'
 
 
 @click.command(
@@ -39,14 +42,17 @@ def recall(session: Session, words: Sequence[str], limit: int, for_agent: bool) 
 
     Without --scope the organization's conversations are searched and, with --user, that user's own.
     """
-    from dreaming.recall.service import marked
+    from dreaming.recall.service import marked, searched_scopes
     from dreaming.recall.switch import is_on
 
+    query = " ".join(words_meant(words, "QUERY", f"say what it was about: {session.invocation} {_EXAMPLE}"))
     if not is_on(session.variables):
         raise Misconfigured(remedy("off"))
     with session.database() as database:
         scope = session.scope if _scope_given() else None
-        answer = recalling(session, database).recall(session.tenant, " ".join(words), scope=scope, limit=limit)
+        answer = recalling(session, database).recall(session.tenant, query, scope=scope, limit=limit)
+        if not answer.conversations and not session.output.as_json and not for_agent:
+            tell_nothing_recalled(session, database, searched_scopes(session.tenant, scope))
     if session.output.as_json:
         session.output.document(answer)
     elif for_agent:
@@ -70,9 +76,6 @@ def _show(session: Session, answer: RecallAnswer) -> None:
             made.add_row(_figures(one), _words(one))
             made.add_row()
         session.output.show(made)
-    else:
-        session.output.line("No conversation matches.")
-        session.output.line(f"Bring some in: {session.invocation} converse FILES...")
     if answer.reason:
         session.output.notice(remedy(answer.reason))
     if answer.terms_left_out:
@@ -94,10 +97,10 @@ def _figures(one: RecalledConversation) -> RenderableType:
 def _words(one: RecalledConversation) -> RenderableType:
     from rich.text import Text
 
-    words = Text(printable(one_line(one.conversation_id, 80)), "bold")
+    words = Text(one_line(escaped(one.conversation_id), 80), "bold")
     who = f", {one.agent}" if one.agent else ""
     private = " · private" if one.scope.value == "private" else ""
-    words.append(printable(f"  {day(one.last_at)}, {counted(one.turns, 'turn')}{who}{private}"), "not bold dim")
+    words.append(escaped(f"  {day(one.last_at)}, {counted(one.turns, 'turn')}{who}{private}"), "not bold dim")
     passage = one.passage
     if passage is None:
         words.append(printable("\n" + one_line(one.summary, 300)), "not bold")

@@ -16,7 +16,7 @@ _REMEDIES = {
     "missing_key": "set the provider's key in the environment, then: {dream} drain",
     "misconfigured": "correct the setting that is named, then: {dream} drain",
     "provider_misconfigured": "correct the model or its address (chat_… or embedding_…), see: {dream} settings",
-    "budget_spent": "wait for tomorrow (UTC), or raise it: {dream} settings set model_calls_per_day N",
+    "budget_spent": "wait for tomorrow (UTC), or raise it: {dream} settings set {budget} N",
     "throttled": "the provider asks to slow down; later: {dream} drain",
     "provider_unavailable": "check chat_base_url or embedding_base_url; once it can be reached: {dream} drain",
     "database_unavailable": "the database went away; later: {dream} drain",
@@ -41,6 +41,10 @@ def in_commands(error: BaseException) -> str:
     return told if command is None or "`dream " in told else f"{told}: see `{command}`"
 
 
-def remedy(session: Session, reason: str) -> str:
-    """Return the command or the step that changes a reason."""
-    return _REMEDIES.get(reason, "the next run tries again: {dream} drain").format(dream=session.invocation)
+def remedy(session: Session, reason: str, pass_name: str | None = None) -> str:
+    """Return the command or the step that changes a pass's reason; without a name it is consolidation's."""
+    from dreaming.passes.records import EMBEDDING
+
+    budget = "embedding_calls_per_day" if pass_name == EMBEDDING else "model_calls_per_day"
+    told = _REMEDIES.get(reason, "the next run tries again: {dream} drain")
+    return told.format(dream=session.invocation, budget=budget)

@@ -11,7 +11,7 @@ import click
 from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamCommand, DreamFamily, cursor_option, with_session
 from dreaming.local.commands.session import Session
-from dreaming.local.output import counted, day, minute, one_line, short_id, table
+from dreaming.local.output import counted, day, escaped, minute, one_line, short_id, table
 
 if TYPE_CHECKING:
     from dreaming.api.service import Reader
@@ -54,7 +54,7 @@ def list_retired(session: Session, *, limit: int, cursor: str | None) -> None:
         return
     made = table("note", "retired", "reason", "attempts", "source", "written")
     for note in notes:
-        place = one_line(f"{note.source} {note.external_id}", 48)
+        place = one_line(escaped(f"{note.source} {note.external_id}"), 48)
         made.add_row(
             short_id(note.note_id),
             minute(note.retired_at),
@@ -64,8 +64,8 @@ def list_retired(session: Session, *, limit: int, cursor: str | None) -> None:
             day(note.occurred_at),
         )
     session.output.show(made)
-    session.tell_more(more)
     session.output.line(f"Retry: {session.invocation} retired retry ID, or --all; then {session.invocation} drain")
+    session.tell_more(more)
 
 
 @retired.command(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreaming.errors import InvalidInput
 from dreaming.local.home import deployment_environment, home_folder, make_home
+from dreaming.local.logs import log_into
 from dreaming.local.output import Output
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dreaming.local.runtime import LocalRuntime
     from dreaming.models.protocols import ChatModel
     from dreaming.notes.records import SliceKey, Tenant
+    from dreaming.settings.records import Enrolment
     from dreaming.settings.resolution import Settings
 
 DATABASE_URL = "DATABASE_URL"
@@ -144,6 +146,13 @@ class Session:
         with database.transaction(self.tenant) as tx:
             return load_settings(tx, self.org, self.variables)
 
+    def organization(self, database: Database) -> tuple[Settings, Enrolment]:
+        """Return the settings in force for the organization and what it has agreed to."""
+        from dreaming.settings.service import load_organization
+
+        with database.transaction(self.tenant) as tx:
+            return load_organization(tx, self.org, self.variables)
+
     def longest_note(self, database: Database) -> int:
         """Return how many code points a note may have."""
         from dreaming.notes.service import longest_note
@@ -220,8 +229,10 @@ def open_session(given: Mapping[str, Any], environment: Mapping[str, str]) -> Se
     if is_demo:
         # The demo must neither follow nor change what this deployment has set.
         environment = {name: value for name, value in environment.items() if not name.startswith(_DEPLOYMENT)}
+    home = home / DEMO if is_demo else home
+    log_into(home)
     return Session(
-        home=home / DEMO if is_demo else home,
+        home=home,
         environment=dict(environment),
         org=DEMO if is_demo else given.get("org") or DEFAULT_ORG,
         scope=given.get("scope") or "org",

@@ -15,9 +15,9 @@ from dreaming.local.output import minute, styled, table
 
 if TYPE_CHECKING:
     from dreaming.database import Database
-    from dreaming.settings.records import Setting
+    from dreaming.settings.records import Enrolment, Setting
     from dreaming.settings.resolution import Settings
-    from dreaming.settings.store import AuditEntry, Enrolment
+    from dreaming.settings.store import AuditEntry
 
 KEPT = "home"
 
@@ -186,12 +186,7 @@ def audit(session: Session, limit: int, before: int | None, kind: str | None) ->
 
 def shown_settings(session: Session, database: Database) -> list[Shown]:
     """Return the consents of the organization and all settings, as people see them."""
-    from dreaming.settings.service import load_settings
-    from dreaming.settings.store import read_enrolment
-
-    with database.transaction(session.tenant) as tx:
-        enrolment = read_enrolment(tx, session.org)
-        values = load_settings(tx, session.org, session.variables)
+    values, enrolment = session.organization(database)
     return [*_consents(enrolment), *_settings(session, values)]
 
 

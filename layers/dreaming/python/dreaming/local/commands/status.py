@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dreaming.local.commands.command import DreamCommand, with_session
-from dreaming.local.commands.drain import PASS
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
-from dreaming.local.output import minute, short_id, table
+from dreaming.local.output import escaped, minute, short_id, table
+from dreaming.passes.records import CONSOLIDATION
 
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
@@ -35,7 +35,7 @@ def status(session: Session, runs: int) -> None:
     this costs the same with a million notes.
     """
     with session.database() as database:
-        progress = session.reader(database).progress(PASS, runs=runs)
+        progress = session.reader(database).progress(CONSOLIDATION, runs=runs)
     statuses = progress.slices
     stopped = [{"reason": reason, "remedy": remedy(session, reason)} for reason in progress.stopped]
     if session.output.as_json:
@@ -102,7 +102,7 @@ def show_status(session: Session, status: SliceStatus) -> None:
 def slice_name(key: SliceKey) -> str:
     """Return a slice's name for people."""
     owner = f" of {key.owner_user_id}" if key.owner_user_id else ""
-    return f"{key.org_id} / {key.scope.value}{owner}"
+    return escaped(f"{key.org_id} / {key.scope.value}{owner}")
 
 
 def _runs_table(runs: Sequence[RunReading]) -> Any:

@@ -7,17 +7,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
+from dreaming.errors import InvalidInput
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.occupation import DRAIN, UP, Occupation, occupant, occupied
+from dreaming.passes.records import CONSOLIDATION
 
 if TYPE_CHECKING:
+    from dreaming.local.functions import Function
+    from dreaming.local.runtime import LocalRuntime
     from dreaming.local.web import LocalApi
 
 _RESTART_SECONDS = 5.0
@@ -72,32 +77,53 @@ def _up(session: Session, occupation: Occupation, port: int, open_page: bool, ev
 @_open
 @with_session
 def dashboard(session: Session, port: int, open_page: bool) -> int:
-    """Serve the page and the API of this installation until it is interrupted; no pass runs."""
-    if other := occupant(session.home, UP):
-        session.output.notice(f"{other} serves the page already")
-    with _api(session, port) as api:
+    """Serve the page and the API of this installation until it is interrupted; no pass runs.
+
+    Where the usual port is taken, another is.
+    """
+    other = occupant(session.home, UP)
+    if other:
+        session.output.notice(f"{other} serves the page already; this one is beside it, for {session.org!r}")
+    with _api(session, port, announce=other is None, another_port=not _is_given("port")) as api:
+        if port and api.port != port:
+            session.output.notice(f"port {port} is taken; this is served at {api.port}")
         _tell(session, api, open_page, passes="no pass runs; `dream up` runs them")
         _wait()
     return 0
 
 
+def _is_given(name: str) -> bool:
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _served(function: Function, session: Session, runtime: LocalRuntime, port: int, *, another_port: bool) -> LocalApi:
+    """Serve at a port, or at a free one where that is taken and another will do."""
+    from dreaming.local.web import LocalApi, api_token
+
+    def at(chosen: int) -> LocalApi:
+        token = api_token(session.home)
+        return LocalApi(function, tenant=session.tenant, token=token, environment=runtime.environment, port=chosen)
+
+    try:
+        return at(port)
+    except InvalidInput:
+        if not another_port:
+            raise
+        return at(0)
+
+
 @contextmanager
-def _api(session: Session, port: int) -> Iterator[LocalApi]:
+def _api(session: Session, port: int, *, announce: bool = True, another_port: bool = False) -> Iterator[LocalApi]:
+    """Serve the API; clients on this machine find it where it is `announce`d, which one of several is."""
     from dreaming.local.functions import Function
-    from dreaming.local.web import TIMEOUT_SECONDS, LocalApi, announced, api_token
+    from dreaming.local.web import TIMEOUT_SECONDS, announced
 
     with session.runtime() as runtime:
         function = Function("api", log=session.home / "handlers.log", timeout_seconds=TIMEOUT_SECONDS)
-        api = LocalApi(
-            function,
-            tenant=session.tenant,
-            token=api_token(session.home),
-            environment=runtime.environment,
-            port=port,
-        )
+        api = _served(function, session, runtime, port, another_port=another_port)
         api.start()
         try:
-            with announced(session.home, api.url):
+            with announced(session.home, api.url) if announce else nullcontext():
                 yield api
         finally:
             api.stop()
@@ -163,7 +189,7 @@ def _tell(session: Session, api: LocalApi, open_page: bool, *, passes: str) -> N
 def _tell_stopped(session: Session) -> None:
     """Say what a person has to agree to before a pass reads anything."""
     with session.database() as database:
-        stopped = session.reader(database).progress("consolidation", runs=0).stopped
+        stopped = session.reader(database).progress(CONSOLIDATION, runs=0).stopped
     for reason in stopped:
         session.output.notice(f"no note is read yet: {reason.replace('_', ' ')}; {remedy(session, reason)}")
 

@@ -13,7 +13,7 @@ from dreaming.local.commands.beliefs import belief_document, words_meant
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.session import Session
 from dreaming.local.commands.status import slice_name
-from dreaming.local.output import counted, day, minute, one_line, printable, short_id, to_json
+from dreaming.local.output import counted, day, escaped, minute, one_line, printable, short_id, to_json
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -147,16 +147,15 @@ def _source(reading: SourceReading) -> RenderableType:
         version = f"version {note.version}"
         if note.current_version != note.version:
             version += f" of {note.current_version}"
-        text.append(
-            printable(f"{author}{note.source} {note.external_id}, {minute(note.occurred_at)}, {version}"), "cyan"
-        )
+        text.append(escaped(f"{author}{note.source} {note.external_id}, {minute(note.occurred_at)}, {version}"), "cyan")
         text.append("\n")
         if note.conversation_id is not None:
-            text.append(printable(f"said in the conversation {one_line(note.conversation_id, 80)}\n"), "cyan")
+            name = one_line(escaped(note.conversation_id), 80)
+            text.append(f"said in the conversation {name}\n", "cyan")
     else:
         text.append(f"confirmed by a person, {minute(source.occurred_at)}\n", "cyan")
-    text.append(printable(f"claimed {source.confidence:.2f}, {source.trust.value}, origin {source.origin}\n"))
-    text.append(printable(_reading(reading)))
+    text.append(escaped(f"claimed {source.confidence:.2f}, {source.trust.value}, origin {source.origin}") + "\n")
+    text.append(escaped(_reading(reading)))
     for line, style in _warnings(reading):
         text.append(f"\n{line}", style)
     return Padding(text, (0, 0, 1, 2))
@@ -252,5 +251,16 @@ def conflict_reason(conflict: ConflictReading) -> str:
         return f"may say the same: cosine {evidence.get('cosine', 0):.2f} by {evidence.get('model')}"
     if conflict.reason == "part":
         return "one says what the other says beside something else"
-    seen = f": {evidence['left']} / {evidence['right']}" if evidence.get("left") or evidence.get("right") else ""
-    return f"differ in {conflict.reason}{seen}"
+    return difference(conflict.reason, evidence.get("left"), evidence.get("right"))
+
+
+_SAYS = {"names": "names", "numbers": "gives", "dates": "gives", "negation": "denies with", "tense": "says"}
+
+
+def difference(guard: str, left: str | None, right: str | None) -> str:
+    """Return in words what a guard saw on either side, or on one of them alone."""
+    if left and right:
+        return f"differ in {guard}: {left} / {right}"
+    if left or right:
+        return f"differ in {guard}: only one {_SAYS.get(guard, 'has')} {left or right}"
+    return f"differ in {guard}"

@@ -133,11 +133,13 @@ def _parse(file: Path, data: bytes, modified: datetime, name: str, options: Tran
     yield from _notes(turns, name, start, options)
 
 
+_ORIGIN = "transcript"
 _LAST_MOMENT = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def _notes(turns: Iterable[Turn], name: str, start: datetime, options: TranscriptOptions) -> Iterator[Item]:
-    origin = short_id(f"{options.source}:{name}")
+    # Of every source: a capture of the transcript has this origin too, and the two are one witness.
+    origin = short_id(f"{_ORIGIN}:{name}")
     for window in windows(turns, options.window_characters):
         offset = next((turn.offset for turn in window.turns if turn.offset is not None), timedelta())
         if start > _LAST_MOMENT - offset:
