@@ -19,7 +19,6 @@ PREFIX = "dreaming:"
 """Of the context keys that are ours, as in `cdk deploy -c dreaming:stage=prod`."""
 
 LAMBDA_PYTHON = "3.14"
-LAMBDA_ARCHITECTURE = "arm64"
 VISIBILITY_FACTOR = 6
 """A message stays hidden for this many function time-outs, as AWS advises for queues that invoke Lambda."""
 
@@ -83,7 +82,10 @@ PASSES = (
                 "beliefs_restored",
                 "beliefs_archived",
                 "conflict_candidates",
+                "candidates_left_out",
             ),
+            "Likeness by meaning": ("semantic_matches", "texts_embedded", "embedder_failures"),
+            "Relationships": ("relationships_restored", "relationships_archived", "relations_refused"),
             "Model calls": ("model_calls",),
             "Tokens": ("input_tokens", "output_tokens"),
         },
@@ -108,7 +110,7 @@ PASSES = (
         calls_models=True,
         calls_embedders=True,
         graphs={
-            "Pairs": ("pairs_decided", "pairs_open", "conflicts_for_review", "verdicts_ignored"),
+            "Pairs": ("pairs_decided", "pairs_open", "pairs_dropped", "conflicts_for_review", "verdicts_ignored"),
             "Beliefs": ("beliefs_merged", "beliefs_superseded", "beliefs_rejected", "beliefs_restored"),
             "Model calls": ("model_calls",),
             "Tokens": ("input_tokens", "output_tokens"),
@@ -123,7 +125,7 @@ PASSES = (
         announces=True,
         graphs={
             "Fading": ("beliefs_warned", "beliefs_archived", "relationships_archived"),
-            "Ageing": ("beliefs_ageing", "relationships_ageing"),
+            "Ageing": ("beliefs_ageing", "relationships_ageing", "moments_recomputed"),
         },
     ),
     PassDefinition(

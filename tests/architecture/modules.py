@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -22,14 +23,15 @@ class Module:
     def source(self) -> str:
         return self.path.read_text("utf-8")
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.source, str(self.path))
 
 
-def package_modules() -> list[Module]:
-    """Every module of the package."""
-    return [Module(_dotted(path), path) for path in sorted(PACKAGE_ROOT.rglob("*.py"))]
+@cache
+def package_modules() -> tuple[Module, ...]:
+    """Every module of the package, each parsed once in a run."""
+    return tuple(Module(_dotted(path), path) for path in sorted(PACKAGE_ROOT.rglob("*.py")))
 
 
 def imported(tree: ast.AST) -> set[str]:

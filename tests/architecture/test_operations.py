@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,12 +12,11 @@ from aws_lambda_powertools import Logger
 from jsonschema import Draft202012Validator
 
 from dreaming.api.application import build
-from dreaming.api.openapi import document
 from dreaming.api.operations import OPERATIONS, WITHOUT_ROUTE
 from dreaming.local.cli import COMMANDS, dream
 from tests.architecture.modules import ROOT
+from tests.described import DOCUMENT
 
-DOCUMENT = json.loads(document())
 PAGE = (ROOT / "docs" / "api.md").read_text("utf-8")
 
 

@@ -134,6 +134,11 @@ def permissions(template: Template) -> Iterator[tuple[str, Any]]:
                 yield template.target(role), statement
 
 
+def construct(folder: str) -> str:
+    """What the names of a function's resources begin with; said here, as importing the stacks starts Node."""
+    return "".join(part.capitalize() for part in folder.split("_"))
+
+
 def listed(value: Any) -> list[Any]:
     """A policy's value, which may stand alone, as a list."""
     return value if isinstance(value, list) else [value]

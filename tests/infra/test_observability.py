@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dreaming.passes.records import Disposition
+from dreaming.passes.records import PASS_FUNCTIONS, Disposition
 from infra.config import DISPOSITIONS, PASSES, RUNS_STARTED, PassDefinition
 from tests.architecture.modules import ROOT, package_modules
 from tests.infra.templates import Assembly, Template
@@ -113,6 +113,37 @@ def test_alarms_watch_metrics_that_functions_write(stack: Template) -> None:
 def names_written(definition: PassDefinition) -> set[str]:
     """The metrics that the function of a pass writes."""
     return {RUNS_STARTED, *(f"batch_{disposition}" for disposition in DISPOSITIONS), *definition.counts}
+
+
+def names_counted(pass_name: str) -> set[str]:
+    """The names under which the modules of a pass count, all of which its function writes as metrics."""
+    found: list[ast.AST | None] = []
+    for module in package_modules():
+        if module.name.startswith(f"dreaming.passes.{pass_name}."):
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Subscript) and ast.unparse(node.value).rpartition(".")[2] == "counts":
+                    found += ast.walk(node.slice)
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Counter":
+                    found += [ast.Constant(keyword.arg) for keyword in node.keywords]
+                elif is_counting(node):
+                    found += [key for one in ast.walk(node) if isinstance(one, ast.Dict) for key in one.keys]
+    return {node.value for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def is_counting(node: ast.AST) -> bool:
+    """Whether a statement makes counts: it returns them, gives them the name, or hands them to `Step`."""
+    if isinstance(node, ast.FunctionDef):
+        return node.returns is not None and ast.unparse(node.returns) in {"dict[str, int]", "Counter[str]"}
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return ast.unparse(target) == "counts"
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "Step"
+
+
+@pytest.mark.parametrize("definition", PASSES, ids=lambda definition: str(definition.function))
+def test_a_pass_has_graphs_of_what_it_counts_and_of_nothing_else(definition: PassDefinition) -> None:
+    (pass_name,) = (name for name, function in PASS_FUNCTIONS.items() if function == definition.function)
+    assert names_counted(pass_name) == set(definition.counts)
 
 
 def test_what_becomes_of_a_batch_is_counted_under_the_names_of_the_package() -> None:

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from infra.config import PASSES, PassDefinition
-from infra.stacks.application import _pascal
-from tests.infra.templates import Assembly, Template, listed, permissions, resource_policies, statements
+from tests.infra.templates import Assembly, Template, construct, listed, permissions, resource_policies, statements
 
 COMMITTED = Path(__file__).with_name("statements.json")
 STACKS = ("dreaming-prod", "dreaming-prod-data")
@@ -51,7 +50,7 @@ def kind(definition: PassDefinition) -> str:
 
 def of_pass(found: Mapping[str, list[str]], folder: str) -> dict[str, list[str]]:
     """What of `found` belongs to a pass, without the pass's name."""
-    name, queue = _pascal(folder), folder.replace("_", "-")
+    name, queue = construct(folder), folder.replace("_", "-")
     return {
         owner.removeprefix(name): sorted(
             line.replace(name, "Pass").replace(f"function:dreaming-prod-{queue}", "function:dreaming-prod-pass")
@@ -70,7 +69,7 @@ def reviewed(assembly: Assembly, combinations: Assembly) -> dict[str, Any]:
             found[f"{name}, {what}"] = {
                 owner: lines
                 for owner, lines in ask(assembly.stack(name)).items()
-                if not any(owner.startswith(_pascal(definition.function)) for definition in PASSES)
+                if not any(owner.startswith(construct(definition.function)) for definition in PASSES)
             }
     stack = combinations.stack("dreaming-prod")
     for folder, of_kind in KINDS:
@@ -143,7 +142,7 @@ def test_models_are_named_one_by_one_and_elsewhere_only_by_their_profile(
     found = [
         (resource["Fn::Join"][1][-1].rpartition("::")[2], "Condition" in statement)
         for role, statement in permissions(stack)
-        if role.startswith(f"{_pascal(folder)}WorkerRole") and "bedrock:InvokeModel" in listed(statement["Action"])
+        if role.startswith(f"{construct(folder)}WorkerRole") and "bedrock:InvokeModel" in listed(statement["Action"])
         for resource in listed(statement["Resource"])
     ]
     model = "foundation-model/anthropic.claude-haiku-4-5-20251001-v1:0"

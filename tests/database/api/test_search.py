@@ -142,6 +142,16 @@ def test_without_a_vector_words_decide_and_the_answer_says_why(
     world.embedder.failure = failure
     page = search(world, "bees")
     assert (statements(page), page.reason) == (["Priya keeps bees behind the old mill."], reason)
+    assert world.world.rows("select calls, failed_calls from usage where pass = 'search'") == [(1, 1)]
+
+
+def test_without_consent_no_query_leaves_before_the_vectors_are_forgotten_either(world: EmbeddingWorld) -> None:
+    world.embedder.texts.clear()
+    world.consent(given=False)
+    assert world.world.rows("select count(*) > 0 from belief_vectors") == [(True,)]
+    page = search(world, "bees")
+    assert (statements(page), page.reason) == (["Priya keeps bees behind the old mill."], "no_embedding_consent")
+    assert world.embedder.texts == []
 
 
 def test_an_embedder_of_another_space_is_never_asked(world: EmbeddingWorld) -> None:

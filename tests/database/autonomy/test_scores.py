@@ -11,12 +11,10 @@ from dreaming.autonomy import service
 from dreaming.autonomy.records import ChangeKind
 from dreaming.autonomy.rules import BlockKind
 from dreaming.errors import InvalidInput
-from dreaming.notes.records import Scope, SliceKey
 from dreaming.passes.autonomy import run as autonomy_run
 from tests.autonomy_world import BOT, ORG, AutonomyWorld, judgement
 from tests.world import NOON
 
-PRIVATE = SliceKey(ORG, Scope.PRIVATE, "ana")
 SECOND = timedelta(seconds=1)
 
 

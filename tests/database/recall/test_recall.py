@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from dreaming.database import Role
+from dreaming.database import Database, Role
 from dreaming.errors import InvalidInput, ProviderUnavailable
 from dreaming.notes.echo import strip
 from dreaming.notes.records import Scope, Tenant
@@ -17,6 +18,7 @@ from dreaming.recall.service import marked
 from dreaming.recall.words import query_terms
 from dreaming.settings.service import change_setting
 from tests.database.recall.conftest import ACME, ANA, BEN, NOON, Memory, WordVectors
+from tests.faults.test_statements import Statements
 
 
 def test_a_hit_says_why(memory: Memory) -> None:
@@ -149,6 +151,40 @@ def test_the_embedding_of_a_query_counts_in_the_budget_of_the_day(memory: Memory
     memory.later(days=1)
     assert memory.capture("d", "a plane").captured
     assert memory.recall("plane").reason is None
+
+
+def test_a_call_that_fails_is_counted_among_the_failed(memory: Memory) -> None:
+    memory.capture("c", "a boat")
+    memory.embedder.failure = ProviderUnavailable("down")
+    memory.recall("boat")
+    memory.capture("d", "a plane")
+    usage = memory.rows("select pass, calls, failed_calls from usage order by pass")
+    assert usage == [("capture", 2, 1), ("recall", 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("embeds", "transactions", "others"),
+    [
+        (True, 2, ["settings", "slices", "usage", "conversations", "conversation_terms", "conversations"]),
+        (False, 1, ["settings", "slices", "conversations", "conversation_terms", "conversations"]),
+    ],
+)
+def test_a_recall_asks_each_thing_once(
+    memory: Memory, database_url: str, embeds: bool, transactions: int, others: list[str]
+) -> None:
+    memory.capture("c", "a boat")
+    memory.consent(given=embeds)
+    statements = Statements()
+    memory.database = Database(database_url, connect=statements.connect)
+    assert memory.names("boat") == ["c"]  # opens the connection
+    statements.texts.clear()
+    assert memory.names("boat") == ["c"]
+    memory.database.close()
+    asked = [text for text in statements.texts if re.search(r"\b(from|into) \w", text)]
+    assert sum("set_config('role'" in text for text in statements.texts) == transactions
+    assert len(asked) == len(others)
+    for text, table in zip(asked, others, strict=True):
+        assert re.search(rf"\b(from|into) {table}\b", text), text
 
 
 def test_what_needs_no_vector_counts_nothing(memory: Memory) -> None:

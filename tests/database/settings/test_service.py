@@ -14,6 +14,7 @@ from psycopg.rows import TupleRow
 from dreaming.database import Database, Role, Transaction
 from dreaming.errors import InvalidInput
 from dreaming.notes.records import Tenant
+from dreaming.settings.records import Enrolment
 from dreaming.settings.resolution import Origin
 from dreaming.settings.service import (
     Change,
@@ -22,10 +23,11 @@ from dreaming.settings.service import (
     change_from_text,
     change_setting,
     list_audit,
+    load_organization,
     load_settings,
     reset_setting,
 )
-from dreaming.settings.store import Enrolment, read_enrolment, read_overrides
+from dreaming.settings.store import read_enrolment, read_overrides
 
 ACME = Tenant("acme")
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
@@ -97,6 +99,21 @@ def test_one_consent_leaves_the_others_as_they_are(database: Database) -> None:
     in_transaction(database, lambda tx: change_consent(tx, "acme", "embedding_consent", True, **BY_MARA))
     enrolment = in_transaction(database, lambda tx: read_enrolment(tx, "acme"))
     assert enrolment == Enrolment(True, False, True, ("mail",))
+
+
+def test_settings_and_consents_read_at_once_are_those_read_one_after_the_other(database: Database) -> None:
+    environment = {"DREAMING_BATCH_NOTES": "4"}
+    in_transaction(database, lambda tx: change_setting(tx, "acme", "jaccard_threshold", 0.9, **BY_MARA))
+    in_transaction(database, lambda tx: change_setting(tx, "acme", "chat_model", "small", **BY_MARA))
+    in_transaction(database, lambda tx: change_consent(tx, "acme", "embedding_consent", True, **BY_MARA))
+    in_transaction(database, lambda tx: change_excluded_sources(tx, "acme", ["hr", "mail"], **BY_MARA))
+    in_transaction(database, lambda tx: change_setting(tx, "bakery", "batch_notes", 9, **BY_MARA), "bakery")
+    for org in ("acme", "bakery", "circus"):
+        with database.transaction(Tenant(org)) as tx:
+            settings, enrolment = load_organization(tx, org, environment)
+            one_by_one = load_settings(tx, org, environment)
+            assert [settings.resolved(name) for name in settings] == [one_by_one.resolved(name) for name in one_by_one]
+            assert enrolment == read_enrolment(tx, org)
 
 
 def test_a_change_that_is_rolled_back_leaves_no_record(database: Database) -> None:

@@ -6,7 +6,6 @@ The exchanges are written from Anthropic's public documentation ("Messages", "Er
 
 import json
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,12 +32,6 @@ URL = "https://api.anthropic.test/v1/messages"
 KEY = "sk-ant-very-secret-4711"
 NOTE = "<note>text</note>"
 NOW = datetime(2024, 2, 9, 10, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def server() -> Iterator[respx.MockRouter]:
-    with respx.mock(assert_all_called=False) as router:
-        yield router
 
 
 def model(**options: Any) -> AnthropicChatModel:

@@ -32,12 +32,6 @@ NOW = datetime(2024, 2, 9, 10, 0, tzinfo=UTC)
 SCHEMA = {"type": "array", "items": {"type": "object"}}
 
 
-@pytest.fixture
-def server() -> Iterator[respx.MockRouter]:
-    with respx.mock(assert_all_called=False) as router:
-        yield router
-
-
 def model(**options: Any) -> OpenAIChatModel:
     endpoint = Endpoint("https://model.test/v1/", lambda: SecretKey(KEY), now=lambda: NOW, max_body=10_000)
     return OpenAIChatModel(endpoint, "m-1", context_tokens=1_000, **options)

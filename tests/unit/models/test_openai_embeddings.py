@@ -1,7 +1,6 @@
 """The wire format of embeddings: batches, order, and vectors that must not be stored."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -23,12 +22,6 @@ from dreaming.models.endpoint import Endpoint
 from dreaming.models.openai_compatible import OpenAIEmbedder
 
 URL = "https://model.test/v1/embeddings"
-
-
-@pytest.fixture
-def server() -> Iterator[respx.MockRouter]:
-    with respx.mock(assert_all_called=False) as router:
-        yield router
 
 
 def embedder(**options: Any) -> OpenAIEmbedder:

@@ -18,7 +18,16 @@ from dreaming.errors import Misconfigured
 from dreaming.identifiers import NewId, uuid7
 from dreaming.lambdas.database import DATABASE_URL, Login
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
-from dreaming.passes.records import Clock, Queue
+from dreaming.passes.records import (
+    AUTONOMY,
+    CONSOLIDATION,
+    CONTRADICTIONS,
+    DECAY,
+    EMBEDDING,
+    SYNTHESIS,
+    Clock,
+    Queue,
+)
 
 if TYPE_CHECKING:
     from dreaming.models.protocols import ChatModel, Embedder
@@ -129,12 +138,12 @@ def _synthesis(given: Resources) -> Pass:
 
 
 _BUILDERS: Mapping[str, Callable[[Resources], Pass]] = {
-    "consolidation": _consolidation,
-    "embedding": _embedding,
-    "contradictions": _contradictions,
-    "decay": _decay,
-    "autonomy": _autonomy,
-    "synthesis": _synthesis,
+    CONSOLIDATION: _consolidation,
+    EMBEDDING: _embedding,
+    CONTRADICTIONS: _contradictions,
+    DECAY: _decay,
+    AUTONOMY: _autonomy,
+    SYNTHESIS: _synthesis,
 }
 """How each pass is built; each builder imports what only its pass needs."""
 

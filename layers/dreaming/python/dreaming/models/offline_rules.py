@@ -15,9 +15,6 @@ from dreaming.beliefs.records import DecayClass, Importance, Kind
 from dreaming.models import offline_cues as cues
 from dreaming.models.offline_sentences import Sentence, Voice
 
-CONFIDENCE_CAP = 0.6
-"""Rules read words, not meaning; they never claim more than this."""
-
 _MAX_CHARACTERS = 400
 _MAX_WORDS = {Voice.WRITTEN: 45, Voice.SPOKEN: 30, Voice.COMMIT: 30}
 _WORD = re.compile(r"\w+(?:['’]\w+)*|['’]\w+")
@@ -275,6 +272,7 @@ def _anchored(reading: _Reading) -> bool:
     return bool(names) or _NUMBER.search(reading.text) is not None
 
 
+# Rules read words, not meaning: 0.6 is the most that they ever claim.
 _CONFIDENCE = {Kind.DECISION: 0.6, Kind.PREFERENCE: 0.6, Kind.CONSTRAINT: 0.55, Kind.FACT: 0.55}
 _SPOKEN_DISCOUNT = 0.05
 _OBSERVATION_CONFIDENCE = 0.45

@@ -81,7 +81,7 @@ def ingest_prepared(
     states = store.lock_notes(tx, [*replaced, *retouched]) if replaced or retouched else {}
     before = [states[note_id][1] for note_id in replaced]
     if retouched:
-        store.replace_metadata(tx, retouched)
+        store.replace_metadata(tx, slice_id, retouched)
     written = [(note, found) for note, found in known if found is None or found.note_id in replaced]
     if written:
         sequences = store.hand_out_sequences(tx, slice_id, len(written))
@@ -93,7 +93,7 @@ def ingest_prepared(
                 edited.append(NoteWrite(found.note_id, sequence, note))
         store.insert_notes(tx, slice_id, created, now)
         store.replace_notes(tx, slice_id, edited, now)
-        store.forget_failures(tx, replaced)
+        store.forget_failures(tx, slice_id, replaced)
         store.adjust_counters(tx, slice_id, before=before, after=[note.state for note, _ in written])
     reinstated = before.count(NoteState.WITHDRAWN)
     return IngestCounts(
@@ -130,7 +130,7 @@ def retry_retired(database: Database, key: SliceKey, note_ids: Sequence[UUID] | 
             return 0
         sequences = store.hand_out_sequences(tx, found.slice_id, len(retried))
         store.requeue(tx, found.slice_id, dict(zip(retried, sequences, strict=True)), now)
-        store.forget_failures(tx, retried)
+        store.forget_failures(tx, found.slice_id, retried)
         store.adjust_counters(
             tx,
             found.slice_id,

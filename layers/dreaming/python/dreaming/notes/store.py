@@ -145,9 +145,9 @@ def replace_notes(tx: Transaction, slice_id: int, writes: Sequence[NoteWrite], n
                 note_id, version, slice_id, sequence, occurred_at, occurred_offset, author, text, replaced_at
             )
             select note_id, version, slice_id, sequence, occurred_at, occurred_offset, author, text, %s
-            from notes where note_id = any(%s)
+            from notes where slice_id = %s and note_id = any(%s)
             """,
-            (now, [write.note_id for write in group]),
+            (now, slice_id, [write.note_id for write in group]),
         )
         tx.execute(
             f"""
@@ -163,23 +163,23 @@ def replace_notes(tx: Transaction, slice_id: int, writes: Sequence[NoteWrite], n
         )
 
 
-def replace_metadata(tx: Transaction, metadata: Mapping[UUID, Mapping[str, Any]]) -> None:
+def replace_metadata(tx: Transaction, slice_id: int, metadata: Mapping[UUID, Mapping[str, Any]]) -> None:
     """Replace the metadata of locked notes; it never reaches a model, so this is no new version."""
     tx.execute(
         """
         update notes note set metadata = given.metadata
         from unnest(%s::uuid[], %s::jsonb[]) as given (note_id, metadata)
-        where note.note_id = given.note_id
+        where note.note_id = given.note_id and note.slice_id = %s
         """,
-        (list(metadata), [json.dumps(value) for value in metadata.values()]),
+        (list(metadata), [json.dumps(value) for value in metadata.values()], slice_id),
     )
 
 
-def forget_failures(tx: Transaction, note_ids: Iterable[UUID]) -> None:
+def forget_failures(tx: Transaction, slice_id: int, note_ids: Iterable[UUID]) -> None:
     """Remove the attempts and retirements of locked notes."""
     if ids := list(note_ids):
-        tx.execute("delete from note_attempts where note_id = any(%s)", (ids,))
-        tx.execute("delete from retired_notes where note_id = any(%s)", (ids,))
+        tx.execute("delete from note_attempts where slice_id = %s and note_id = any(%s)", (slice_id, ids))
+        tx.execute("delete from retired_notes where slice_id = %s and note_id = any(%s)", (slice_id, ids))
 
 
 def find_retired(tx: Transaction, slice_id: int, note_ids: Sequence[UUID] | None) -> list[UUID]:
@@ -215,7 +215,9 @@ def set_state(tx: Transaction, slice_id: int, note_ids: Iterable[UUID], state: N
     if state is NoteState.WITHDRAWN:
         raise ValueError("notes are withdrawn by withdraw()")
     before = _states_of(tx, slice_id, note_ids)
-    tx.execute("update notes set state = %s where note_id = any(%s)", (state.value, list(before)))
+    tx.execute(
+        "update notes set state = %s where slice_id = %s and note_id = any(%s)", (state.value, slice_id, list(before))
+    )
     adjust_counters(tx, slice_id, before=before.values(), after=[state] * len(before))
 
 
@@ -226,8 +228,11 @@ def withdraw(tx: Transaction, slice_id: int, note_ids: Iterable[UUID], now: date
     """
     before = _states_of(tx, slice_id, note_ids)
     withdrawn = list(before)
-    tx.execute("update notes set state = 'withdrawn', changed_at = %s where note_id = any(%s)", (now, withdrawn))
-    forget_failures(tx, withdrawn)
+    tx.execute(
+        "update notes set state = 'withdrawn', changed_at = %s where slice_id = %s and note_id = any(%s)",
+        (now, slice_id, withdrawn),
+    )
+    forget_failures(tx, slice_id, withdrawn)
     adjust_counters(tx, slice_id, before=before.values(), after=[NoteState.WITHDRAWN] * len(withdrawn))
     return withdrawn
 
@@ -246,19 +251,6 @@ def read_waiting(tx: Transaction, slice_id: int, after: int, limit: int) -> list
         (slice_id, after, limit),
     ).fetchall()
     return [_note(row) for row in rows]
-
-
-def read_text(tx: Transaction, note_id: UUID, version: int) -> str | None:
-    """Return the text of a note as it was at `version`, or None when there is no such version."""
-    row = tx.execute(
-        """
-        select text from notes where note_id = %(note_id)s and version = %(version)s
-        union all
-        select text from note_versions where note_id = %(note_id)s and version = %(version)s
-        """,
-        {"note_id": note_id, "version": version},
-    ).fetchone()
-    return None if row is None else str(row[0])
 
 
 def read_counters(tx: Transaction, slice_id: int) -> NoteCounters:

@@ -30,9 +30,9 @@ from dreaming.passes.records import (
     RunStatus,
     TickReport,
 )
+from dreaming.passes.rules import refusal
 from dreaming.settings.resolution import Settings, resolve
-from dreaming.settings.service import load_settings
-from dreaming.settings.store import Enrolment, read_enrolment
+from dreaming.settings.service import load_organization
 
 STALLED_AFTER = timedelta(minutes=20)
 """A run silent for longer is replaced by the next tick: the queue's visibility of 18 minutes, and some."""
@@ -62,10 +62,6 @@ class Pass(Protocol):
 
         `only` asks for one slice by its id, of any scope.
         """
-        ...
-
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """Return why the organization's enrolment or consent forbids a batch, or None."""
         ...
 
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
@@ -216,13 +212,10 @@ class Engine:
     def _refusal(self, tx: Transaction, slice_: Slice) -> tuple[str | None, Settings | None]:
         """Re-read switch, enrolment, consent and settings; whatever cannot be read means no."""
         try:
-            settings = load_settings(tx, slice_.key.org_id, self.environment)
-            enrolment = read_enrolment(tx, slice_.key.org_id)
+            settings, enrolment = load_organization(tx, slice_.key.org_id, self.environment)
         except (InvalidInput, ValueError):
             return "settings_unreadable", None
-        if not settings.flag("enabled"):
-            return "disabled", settings
-        return self.work.refusal(enrolment), settings
+        return refusal(self.work.name, settings, enrolment), settings
 
     def _send(self, message: BatchMessage) -> None:
         self.queue.send(message.model_dump_json(), group_id=message.group_id, deduplication_id=message.deduplication_id)

@@ -18,13 +18,20 @@ Clock = Callable[[], datetime]
 """The time of day, aware, passed in so that tests can decide it."""
 
 
+SYNTHESIS = "synthesis"
+CONSOLIDATION = "consolidation"
+EMBEDDING = "embedding"
+CONTRADICTIONS = "contradictions"
+DECAY = "decay"
+AUTONOMY = "autonomy"
+
 PASS_FUNCTIONS: Mapping[str, str] = {
-    "synthesis": "synthesize",
-    "consolidation": "consolidate",
-    "embedding": "embed",
-    "contradictions": "resolve_contradictions",
-    "decay": "decay",
-    "autonomy": "score_autonomy",
+    SYNTHESIS: "synthesize",
+    CONSOLIDATION: "consolidate",
+    EMBEDDING: "embed",
+    CONTRADICTIONS: "resolve_contradictions",
+    DECAY: "decay",
+    AUTONOMY: "score_autonomy",
 }
 """The function of each pass, in the order in which one feeds the next."""
 

@@ -26,6 +26,9 @@ class LeaseBusy(DreamingError):
     """Another invocation is at work on this batch; the message must come again later."""
 
 
+_LOST = "the lease of this batch has passed to another invocation"
+
+
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """A slice's cursor of one pass, with its run and its lease."""
@@ -237,6 +240,14 @@ def take_lease(tx: Transaction, lease: Lease, *, now: datetime, expires_at: date
     )
 
 
+def require_lease(tx: Transaction, lease: Lease) -> Cursor:
+    """Return the batch's cursor; raises `LeaseLost` when its lease is no longer the holder's."""
+    cursor = read_cursor(tx, lease.slice.slice_id, lease.pass_name)
+    if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
+        raise LeaseLost(_LOST)
+    return cursor
+
+
 def release_lease(tx: Transaction, lease: Lease) -> None:
     """Give the lease back without a commit of the batch, so that the message can be taken up at once."""
     tx.execute(
@@ -289,7 +300,7 @@ def commit_batch(tx: Transaction, lease: Lease, outcome: BatchOutcome, *, now: d
         },
     ).rowcount
     if updated != 1:
-        raise LeaseLost("the lease of this batch has passed to another invocation")
+        raise LeaseLost(_LOST)
     add_to_run(tx, lease, outcome.counts, batches=1, now=now)
     if not running:
         _finish_run(tx, lease.slice.slice_id, lease.run_id, outcome.status, outcome.held, now)

@@ -21,7 +21,8 @@ from dreaming.models.protocols import Embedder
 from dreaming.notes.records import Scope, SliceKey, Tenant
 from dreaming.notes.store import create_slice
 from dreaming.passes.calls.limits import call_limits
-from dreaming.passes.records import Clock
+from dreaming.passes.calls.store import add_usage, book_call
+from dreaming.passes.records import EMBEDDING, SYNTHESIS, Clock
 from dreaming.passes.store import make_due
 from dreaming.recall import store
 from dreaming.recall.idleness import idle_at
@@ -36,6 +37,7 @@ from dreaming.recall.records import (
     StoredTurn,
     conversation_key,
 )
+from dreaming.recall.scopes import known_scope
 from dreaming.recall.summary import summarize
 from dreaming.recall.switch import is_on
 from dreaming.recall.vectors import carried_on, pending_chunks, resumed
@@ -148,7 +150,7 @@ class Capturing:
             stored = self._vector_wanted(tx, key, row, settings, now)
             if idle is not None:
                 # Last of the due times: whoever waits for this one must not hold up those who want another.
-                make_due(tx, row.slice_id, store.SYNTHESIS, idle)
+                make_due(tx, row.slice_id, SYNTHESIS, idle)
             return stored
 
     def _vector_wanted(
@@ -165,26 +167,32 @@ class Capturing:
         throttle = timedelta(milliseconds=settings.integer("conversation_throttle_ms"))
         free_at = now if row.captured_at is None else row.captured_at + throttle
         if free_at > now:
-            make_due(tx, row.slice_id, "embedding", free_at)
+            make_due(tx, row.slice_id, EMBEDDING, free_at)
             return _Stored(_THROTTLED)
-        make_due(tx, row.slice_id, "embedding", now + _GRACE)
+        make_due(tx, row.slice_id, EMBEDDING, now + _GRACE)
         per_day = call_limits(settings).per_day
-        if not store.book_call(tx, key.org_id, _PURPOSE, embedder.name, budget=per_day, now=now):
+        if not book_call(tx, key.org_id, _PURPOSE, embedder.name, budget=per_day, now=now):
             return _Stored(CaptureAnswer(captured=False, reason=BudgetSpent.reason, pending=True))
         return _Stored(CaptureAnswer(captured=False), _Wanted(row, embedder, throttle))
 
     def _vector(self, key: SliceKey, wanted: _Wanted, turns: Sequence[StoredTurn]) -> CaptureAnswer:
         """Make the vector, with no connection held, and store it unless the throttle has begun meanwhile."""
         row = wanted.row
-        made = make_vector(row.state, turns, wanted.embedder, timeout=self.embed_seconds)
+        tenant = Tenant(key.org_id, row.user_id)
+        try:
+            made = make_vector(row.state, turns, wanted.embedder, timeout=self.embed_seconds)
+        except DreamingError:
+            with self.database.transaction(tenant, role=self.role) as tx:
+                add_usage(tx, key.org_id, _PURPOSE, wanted.embedder.name, day=self.clock(), failed_calls=1)
+            raise
         now = self.clock()
-        with self.database.transaction(Tenant(key.org_id, row.user_id), role=self.role) as tx:
+        with self.database.transaction(tenant, role=self.role) as tx:
             check_length(tx, row.slice_id, made)
             stale = store.finish_capture(tx, row.slice_id, row.document_id, made, throttle=wanted.throttle, now=now)
             if stale is None:
                 return _THROTTLED
             if stale:
-                make_due(tx, row.slice_id, "embedding", now + wanted.throttle)
+                make_due(tx, row.slice_id, EMBEDDING, now + wanted.throttle)
         return CaptureAnswer(captured=True, pending=stale)
 
 
@@ -225,12 +233,7 @@ def slice_key(tenant: Tenant, scope: Scope | str) -> SliceKey:
     Raises:
         InvalidInput: no such scope, or a private one without a user.
     """
-    try:
-        known = Scope(scope)
-    except ValueError:
-        raise InvalidInput("scope", f"is {str(scope)[:60]!r}", "use org, private or shared") from None
-    if known is Scope.PRIVATE and not tenant.user_id:
-        raise InvalidInput("user", "is missing", "a private conversation has an owner: name the user")
+    known = known_scope(tenant, scope)
     return SliceKey(tenant.org_id, known, tenant.user_id if known is Scope.PRIVATE else None)
 
 

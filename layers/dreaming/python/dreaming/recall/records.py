@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -185,6 +186,15 @@ def chained(before: bytes, speaker: str | None, text: str) -> bytes:
     _add(digest, speaker or "")
     _add(digest, text)
     return digest.digest()
+
+
+def chain(turns: Iterable[StoredTurn], before: bytes = NO_TURNS) -> list[StoredTurn]:
+    """Return turns, each with its hash; `before` is that of the turn before the first."""
+    found = []
+    for turn in turns:
+        before = chained(before, turn.speaker, turn.text)
+        found.append(replace(turn, sha256=before))
+    return found
 
 
 def _add(digest: Any, part: str) -> None:

@@ -17,6 +17,7 @@ from dreaming.notes.cleaning import clean, is_empty
 from dreaming.notes.echo import mark
 from dreaming.notes.records import Scope, Tenant
 from dreaming.passes.calls.limits import call_limits
+from dreaming.passes.calls.store import add_usage, book_call
 from dreaming.passes.records import Clock
 from dreaming.recall import rules
 from dreaming.recall.index import store
@@ -24,12 +25,11 @@ from dreaming.recall.passages import best_part
 from dreaming.recall.preparation import without_secrets
 from dreaming.recall.records import SOURCE, RecallAnswer, RecalledConversation, RecalledPassage, conversation_key
 from dreaming.recall.rules import MOST_HITS, Ranked
-from dreaming.recall.store import book_call
+from dreaming.recall.scopes import known_scope
 from dreaming.recall.switch import is_on
 from dreaming.recall.words import query_terms
 from dreaming.settings.resolution import Settings
-from dreaming.settings.service import load_settings
-from dreaming.settings.store import read_enrolment
+from dreaming.settings.service import load_organization
 
 MAX_QUERY_CHARACTERS = 4_000
 """Longest query."""
@@ -77,45 +77,45 @@ class Recalling:
 
         Raises:
             InvalidInput: no such scope, a private one without a user, an empty or overlong query, a limit
-                outside 1..10.
+                outside 1..10, or a setting that cannot be read.
             DatabaseUnavailable: no connection within the bound.
         """
         scopes = searched_scopes(tenant, scope)
         query = without_secrets(_checked(query, limit))
         if not is_on(self.environment):
             return RecallAnswer((), reason="off")
-        question = self._ask(tenant, query, scopes)
-        if not question.slices:
-            return RecallAnswer((), reason=question.reason)
-        vector, reason = self._vector(question)
         with self.database.transaction(tenant, role=self.role) as tx:
-            return _search(tx, question, vector, reason, limit)
-
-    def _ask(self, tenant: Tenant, query: str, scopes: Sequence[Scope]) -> _Question:
-        with self.database.transaction(tenant, role=self.role) as tx:
-            settings = load_settings(tx, tenant.org_id, self.environment)
-            enrolment = read_enrolment(tx, tenant.org_id)
-            slices = store.visible_slices(tx, tenant.org_id, tenant.user_id, scopes)
-            asked = _Question(query, slices, lexical_weight(settings))
-            if not enrolment.embedding_consent or SOURCE in enrolment.embedding_excluded_sources:
-                return replace(asked, reason="no_embedding_consent")
-            embedder = self.embedder(settings, tenant.org_id)
+            question = self._ask(tx, tenant, query, scopes)
+            embedder = question.embedder
             if embedder is None:
-                return replace(asked, reason="no_embedder")
-            if not slices or asked.lexical_weight >= 1:
-                return asked
-            per_day = call_limits(settings).per_day
-            if not book_call(tx, tenant.org_id, _PURPOSE, embedder.name, budget=per_day, now=self.clock()):
-                return replace(asked, reason=BudgetSpent.reason)
+                return _search(tx, question, None, question.reason, limit)
+        vector, reason = self._vector(query, embedder)
+        with self.database.transaction(tenant, role=self.role) as tx:
+            answer = _search(tx, question, vector, reason, limit)
+            if vector is None:  # last, since other recalls wait for this row
+                add_usage(tx, tenant.org_id, _PURPOSE, embedder.name, day=self.clock(), failed_calls=1)
+        return answer
+
+    def _ask(self, tx: Transaction, tenant: Tenant, query: str, scopes: Sequence[Scope]) -> _Question:
+        settings, enrolment = load_organization(tx, tenant.org_id, self.environment)
+        slices = store.visible_slices(tx, tenant.org_id, tenant.user_id, scopes)
+        asked = _Question(query, slices, lexical_weight(settings))
+        if not enrolment.embedding_consent or SOURCE in enrolment.embedding_excluded_sources:
+            return replace(asked, reason="no_embedding_consent")
+        embedder = self.embedder(settings, tenant.org_id)
+        if embedder is None:
+            return replace(asked, reason="no_embedder")
+        if not slices or asked.lexical_weight >= 1:
+            return asked
+        per_day = call_limits(settings).per_day
+        if not book_call(tx, tenant.org_id, _PURPOSE, embedder.name, budget=per_day, now=self.clock()):
+            return replace(asked, reason=BudgetSpent.reason)
         return replace(asked, embedder=embedder)
 
-    def _vector(self, question: _Question) -> tuple[NDArray[np.float32] | None, str | None]:
-        """Return the query's vector, or why there is none."""
-        embedder = question.embedder
-        if embedder is None:
-            return None, question.reason
+    def _vector(self, query: str, embedder: Embedder) -> tuple[NDArray[np.float32] | None, str | None]:
+        """Return the query's vector, made with no connection held, or why there is none."""
         try:
-            vector: NDArray[np.float32] = embedder.embed([question.query], timeout=self.embed_seconds)[0]
+            vector: NDArray[np.float32] = embedder.embed([query], timeout=self.embed_seconds)[0]
             check_dimension(len(vector), embedder.dimension, embedder.name)
             storable(vector)
         except (Hold, Misconfigured, InvalidInput) as error:
@@ -137,13 +137,7 @@ def searched_scopes(tenant: Tenant, scope: Scope | str | None) -> tuple[Scope, .
     """
     if scope is None:
         return (Scope.ORG, Scope.PRIVATE) if tenant.user_id else (Scope.ORG,)
-    try:
-        known = Scope(scope)
-    except ValueError:
-        raise InvalidInput("scope", f"is {str(scope)[:60]!r}", "use org, private or shared") from None
-    if known is Scope.PRIVATE and not tenant.user_id:
-        raise InvalidInput("user", "is missing", "private conversations have an owner: name the user")
-    return (known,)
+    return (known_scope(tenant, scope),)
 
 
 def marked(tenant: Tenant, answer: RecallAnswer) -> str:
@@ -182,6 +176,8 @@ def _checked(query: str, limit: int) -> str:
 def _search(
     tx: Transaction, question: _Question, vector: NDArray[np.float32] | None, reason: str | None, limit: int
 ) -> RecallAnswer:
+    if not question.slices:
+        return RecallAnswer((), reason)
     model = question.embedder.name if question.embedder else None
     documents = store.read_documents(tx, question.slices, vector, model)
     asked = query_terms(question.query)

@@ -11,7 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,6 @@ from dreaming.recall.records import ChunkState, ConversationRow, ConversationVec
 
 _ROW = """document_id, slice_id, user_id, agent, turns, turns_sha256, length, changed_at, captured_at, vector_stale,
     vector_model, chunk_turns, chunk_sha256, chunk_count, chunk_total::real[]"""
-
-
-SYNTHESIS = "synthesis"
-"""The pass that comes to a slice when a conversation has been idle for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,30 +288,6 @@ def vector_length(tx: Transaction, slice_id: int, model: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def book_call(tx: Transaction, org_id: str, purpose: str, model: str, *, budget: int, now: datetime) -> bool:
-    """Count a call of an embedder before it is made; return False when the organization's day has no more of them.
-
-    In one statement, since a recall waits for it. Calls of one purpose and model take turns.
-    """
-    row = tx.execute(
-        """
-        insert into usage as known (org_id, day, pass, model, calls)
-        select %(org)s, %(day)s, %(purpose)s, %(model)s, 1
-        where (select coalesce(sum(calls), 0) from usage where org_id = %(org)s and day = %(day)s) < %(budget)s
-        on conflict (org_id, day, pass, model) do update set calls = known.calls + 1 where known.calls < %(budget)s
-        returning 1
-        """,
-        {
-            "org": org_id,
-            "day": now.astimezone(UTC).date(),
-            "purpose": purpose,
-            "model": model,
-            "budget": budget,
-        },
-    ).fetchone()
-    return row is not None
-
-
 _MAY_BE_EMBEDDED = "e.embedding_consent and not 'conversation' = any(e.embedding_excluded_sources)"
 
 
@@ -371,14 +343,14 @@ def count_vectors(tx: Transaction, slice_id: int, model: str, *, source: str) ->
     `embedded` are those with a vector of their latest text; `left_out` those refused for good.
     """
     row = tx.execute(
-        f"""
+        """
         select count(*), count(*) filter (where embedded),
             count(*) filter (where not embedded and not allowed),
             count(*) filter (where not embedded and allowed and attempts is not null),
             count(*) filter (where not embedded and allowed and attempts = 3)
         from (
             select not c.vector_stale and c.vector_model = %(model)s as embedded,
-                coalesce({_MAY_BE_EMBEDDED}, false) as allowed,
+                coalesce(not 'conversation' = any(e.embedding_excluded_sources), true) as allowed,
                 (select max(a.attempts) from embedding_attempts a
                  where a.slice_id = c.slice_id and a.source = %(source)s and a.model = %(model)s
                    and split_part(a.item_id, ':', 1) = c.document_id::text) as attempts

@@ -6,15 +6,15 @@ import logging
 from collections.abc import Mapping
 
 from dreaming.errors import InvalidInput
-from dreaming.settings.resolution import resolve
+from dreaming.settings.resolution import resolve_some
 
 _log = logging.getLogger(__name__)
 
 
 def is_on(environment: Mapping[str, str]) -> bool:
-    """Return whether the flag is exactly `true`; whatever else it is, or an environment that is unreadable, is no."""
+    """Return whether the flag is exactly `true`; whatever else it is, or cannot be read as, is no."""
     try:
-        settings = resolve(environment, {})
+        settings = resolve_some(environment, "conversation_memory")
     except InvalidInput as problem:
         _log.warning("conversations are not remembered: %s", problem)
         return False

@@ -1,11 +1,9 @@
-"""What a setting is. Pure."""
+"""What a setting is, and what an organization agrees to. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-type_names = {bool: "true or false", int: "whole number", float: "number", str: "text"}
 
 
 class ChangedBy(StrEnum):
@@ -46,3 +44,17 @@ class Setting:
     def aliases(self) -> tuple[str, ...]:
         """Older environment names that still work."""
         return (f"QUOXDREAM_{self.name.upper()}", f"QM_LTM_{self.name.upper()}")
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """What an organization has agreed to; one that has said nothing has agreed to nothing.
+
+    `model_consent` allows its text to be sent to the chat model, `embedding_consent` to the
+    embedder, except text of the sources named in `embedding_excluded_sources`.
+    """
+
+    enrolled: bool = False
+    model_consent: bool = False
+    embedding_consent: bool = False
+    embedding_excluded_sources: tuple[str, ...] = ()

@@ -118,6 +118,15 @@ def resolve(environment: Mapping[str, str], overrides: Mapping[str, object]) -> 
     return Settings(resolved)
 
 
+def resolve_some(environment: Mapping[str, str], *names: str) -> Settings:
+    """Return only these settings, as the deployment has them, whatever stands in the variables of others.
+
+    Raises:
+        InvalidInput: there is no such setting, or its variable has a value that it does not allow.
+    """
+    return Settings({name: _from_environment(find_setting(name), environment) for name in names})
+
+
 def find_setting(name: str) -> Setting:
     """Return the setting `name`.
 

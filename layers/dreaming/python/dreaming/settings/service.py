@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from dreaming.database import Transaction
 from dreaming.errors import InvalidInput
 from dreaming.settings import store
-from dreaming.settings.records import AuditKind
+from dreaming.settings.records import AuditKind, Enrolment
 from dreaming.settings.resolution import (
     Settings,
     Value,
@@ -47,6 +47,16 @@ def load_settings(tx: Transaction, org_id: str, environment: Mapping[str, str]) 
         InvalidInput: a variable or a stored value cannot be read; it is never taken for the default.
     """
     return resolve(environment, store.read_overrides(tx, org_id))
+
+
+def load_organization(tx: Transaction, org_id: str, environment: Mapping[str, str]) -> tuple[Settings, Enrolment]:
+    """Return the settings in force for the organization and what it has agreed to, read in one statement.
+
+    Raises:
+        InvalidInput: as `load_settings`.
+    """
+    overrides, enrolment = store.read_organization(tx, org_id)
+    return resolve(environment, overrides), enrolment
 
 
 def change_setting(

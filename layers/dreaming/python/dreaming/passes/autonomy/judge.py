@@ -28,8 +28,8 @@ from dreaming.passes.autonomy.rules import UnreadableJudgement, parse_judgement
 from dreaming.passes.calls import store as calls_store
 from dreaming.passes.calls.limits import CallLimits
 from dreaming.passes.records import Clock, Deadline, Lease
+from dreaming.settings.records import Enrolment
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment
 
 OUTAGE_FAILURES = 3
 """So many calls in a row that did not come through are an outage: the others are not tried."""
@@ -116,7 +116,9 @@ class Judge:
             return judgements
         judgements.booked = self._book(len(actions))
         if judgements.booked < len(actions):
-            judgements.hold = BudgetSpent("the budget of model calls for today is used up")
+            judgements.hold = BudgetSpent(
+                f"the {self._limits.per_day:,} model calls of today are used up; see model_calls_per_day"
+            )
         self._call_all(actions[: judgements.booked], judgements)
         failures = [result.failure for result in judgements.results]
         if judgements.hold is None and failures and all(failures):

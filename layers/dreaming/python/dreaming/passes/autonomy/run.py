@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from dreaming.autonomy import store as autonomy_store
 from dreaming.autonomy.records import Action, Agent, ChangeKind
 from dreaming.autonomy.rules import Assessment, Policy, assess, outcome_flags, rounded_score
-from dreaming.autonomy.service import PASS_NAME, policy
+from dreaming.autonomy.service import policy
 from dreaming.database import Database, Transaction
 from dreaming.errors import InvalidInput, Misconfigured, ProviderMisconfigured
 from dreaming.models.protocols import ChatModel
@@ -25,9 +25,9 @@ from dreaming.passes.autonomy.judge import Judge, Judgements, Result, why_no_jud
 from dreaming.passes.autonomy.rules import gives_up, next_try
 from dreaming.passes.calls import store as calls_store
 from dreaming.passes.calls.limits import call_limits
-from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.passes.records import AUTONOMY, BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment, read_enrolment
+from dreaming.settings.store import read_enrolment
 
 BATCH_DECIDED = 500
 """How many actions whose outcome decides their flags one invocation scores."""
@@ -61,7 +61,7 @@ class Autonomy:
     @property
     def name(self) -> str:
         """The pass's name."""
-        return PASS_NAME
+        return AUTONOMY
 
     def due(
         self,
@@ -73,13 +73,9 @@ class Autonomy:
         only: int | None,
     ) -> Sequence[Slice]:
         """Return the slices of scope `org` whose organizations have actions to score or evidence to look at."""
-        found = passes_store.slices_due(planner, PASS_NAME, now=now, stalled_after=stalled_after, only=only)
+        found = passes_store.slices_due(planner, AUTONOMY, now=now, stalled_after=stalled_after, only=only)
         # Another slice asked for by id must not become a second lease on the same agents.
         return [one for one in found if one.key.scope is Scope.ORG]
-
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """Autonomy needs the organization enrolled; consent is needed by the judge alone."""
-        return None if enrolment.enrolled else "not_enrolled"
 
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
         """Score the next actions; when none is left, move the scores of agents with news."""
@@ -110,9 +106,7 @@ class Autonomy:
         org_id = lease.slice.key.org_id
         now = self.clock()
         with self.database.transaction(lease.slice.key.tenant) as tx:
-            cursor = passes_store.read_cursor(tx, lease.slice.slice_id, PASS_NAME)
-            if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
-                raise passes_store.LeaseLost("the lease of this batch has passed to another invocation")
+            passes_store.require_lease(tx, lease)
             has_judge = why_no_judge(settings, read_enrolment(tx, org_id)) is None
             decided = store.waiting(tx, org_id, judged=False, now=now, limit=BATCH_DECIDED)
             judged = store.waiting(tx, org_id, judged=True, now=now, limit=BATCH_JUDGED) if has_judge else []
@@ -190,7 +184,7 @@ class Autonomy:
             calls_store.add_usage(
                 tx,
                 org_id,
-                PASS_NAME,
+                AUTONOMY,
                 model,
                 day=now,
                 calls=judgements.calls - judgements.booked,
@@ -270,7 +264,7 @@ def _adjust(
         agent.score + assessment.adjustment,
         kind=ChangeKind.ADJUSTED,
         reason=f"{capability.actions} scored actions ask for {target}, the score was {agent.score}",
-        actor=PASS_NAME,
+        actor=AUTONOMY,
         evidence=evidence,
         now=now,
         run_id=run_id,
@@ -279,10 +273,10 @@ def _adjust(
 
 def _set_next_due(tx: Transaction, lease: Lease) -> None:
     """Say when there is work next. The due time is locked first, so that no logger's is overwritten unseen."""
-    passes_store.set_due(tx, lease.slice.slice_id, PASS_NAME, None)
+    passes_store.set_due(tx, lease.slice.slice_id, AUTONOMY, None)
     at = store.next_due(tx, lease.slice.key.org_id)
     if at is not None:
-        passes_store.make_due(tx, lease.slice.slice_id, PASS_NAME, at)
+        passes_store.make_due(tx, lease.slice.slice_id, AUTONOMY, at)
 
 
 def _unreadable(result: Result, now: datetime) -> store.Unreadable:

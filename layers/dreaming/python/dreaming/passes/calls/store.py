@@ -31,6 +31,39 @@ def reserve_calls(
     return granted
 
 
+def book_call(
+    tx: Transaction, org_id: str, pass_name: str, model: str, *, budget: int, of_pass: bool = False, now: datetime
+) -> bool:
+    """Count one call before it is made; return False when today's budget has no more of them.
+
+    The day is the organization's over all passes and models, or, with `of_pass`, that of this pass alone. In
+    one statement, since a recall waits for it. Calls of one pass and model take turns.
+    """
+    row = tx.execute(
+        """
+        with booked as (
+            select coalesce(sum(calls), 0) as by_all,
+                coalesce(sum(calls) filter (where (pass, model) <> (%(pass)s, %(model)s)), 0) as by_others
+            from usage where org_id = %(org)s and day = %(day)s and (not %(of_pass)s or pass = %(pass)s)
+        )
+        insert into usage as known (org_id, day, pass, model, calls)
+        select %(org)s, %(day)s, %(pass)s, %(model)s, 1 from booked where by_all < %(budget)s
+        on conflict (org_id, day, pass, model) do update set calls = known.calls + 1
+        where known.calls + (select by_others from booked) < %(budget)s
+        returning 1
+        """,
+        {
+            "org": org_id,
+            "day": now.astimezone(UTC).date(),
+            "pass": pass_name,
+            "model": model,
+            "of_pass": of_pass,
+            "budget": budget,
+        },
+    ).fetchone()
+    return row is not None
+
+
 def add_usage(
     tx: Transaction,
     org_id: str,

@@ -23,9 +23,8 @@ from dreaming.passes.decay import store
 from dreaming.passes.decay.records import Due
 from dreaming.passes.outbox.records import EventSink
 from dreaming.passes.outbox.service import send_waiting
-from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.passes.records import DECAY, BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment
 
 BATCH_ROWS = 10_000
 """How many beliefs, and how many relationships by themselves, one transaction archives."""
@@ -53,7 +52,7 @@ class Decay:
     @property
     def name(self) -> str:
         """The pass's name."""
-        return ageing_store.DECAY
+        return DECAY
 
     def due(
         self, planner: Transaction, settings: Settings, *, now: datetime, stalled_after: timedelta, only: int | None
@@ -63,10 +62,6 @@ class Decay:
         if only is None:
             slices += store.slices_to_visit(planner, ageing(settings), now=now, stalled_after=stalled_after)
         return list({one.slice_id: one for one in slices}.values())
-
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """Ageing needs the organization enrolled; no text leaves, so it needs no consent."""
-        return None if enrolment.enrolled else "not_enrolled"
 
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
         """Do what is due in the slice, or as much of it as one transaction takes; then send its events."""
@@ -86,7 +81,7 @@ class Decay:
             outcome = BatchOutcome(progressed=True, remaining=step.remaining, counts=dict(step.counts))
             passes_store.commit_batch(tx, lease, outcome, now=now)
         _log.info(
-            "decay",
+            DECAY,
             extra={
                 **step.counts,
                 "slice_id": slice_id,
@@ -174,7 +169,7 @@ def _announce_and_archive(
     alone = store.archive_relationships(tx, slice_id, now=now, limit=limit)
     remaining = limit in (len(due.faded), len(due.soon), alone.rows)
     if not remaining:
-        passes_store.set_due(tx, slice_id, ageing_store.DECAY, store.next_due(tx, slice_id, ageing, now=now))
+        passes_store.set_due(tx, slice_id, DECAY, store.next_due(tx, slice_id, ageing, now=now))
     counters = Counter[str]()
     for one in (beliefs, ends, alone):
         counters.update(one.counters)

@@ -9,13 +9,14 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from dreaming.beliefs.ageing.store import DECAY, parameters
+from dreaming.beliefs.ageing.store import parameters
 from dreaming.beliefs.records import Importance, Kind
 from dreaming.beliefs.rules import Ageing
 from dreaming.database import Transaction
 from dreaming.notes.records import Scope, Slice, SliceKey
 from dreaming.passes.decay.records import Archived, Due, Fading, Totals
 from dreaming.passes.decay.rules import archived_from
+from dreaming.passes.records import DECAY
 
 # A belief matters by its importance, or by its relationships: those that neither themselves nor with their
 # other end had faded when the announcement falls due. So the answer is the same whenever a pass asks, and

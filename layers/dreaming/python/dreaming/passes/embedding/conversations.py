@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -17,7 +17,7 @@ from dreaming.database import Transaction
 from dreaming.passes.embedding.records import Embedded, SourceCounts, Text
 from dreaming.recall import store
 from dreaming.recall.chunks import TurnChunk
-from dreaming.recall.records import NO_TURNS, ChunkState, ConversationRow, StoredTurn, chained
+from dreaming.recall.records import NO_TURNS, ChunkState, ConversationRow, chain
 from dreaming.recall.vectors import carried_on, pending_chunks, whole_turns
 
 
@@ -104,9 +104,5 @@ def _pending(tx: Transaction, row: ConversationRow, model: str, *, most: int) ->
     state = row.state
     if state is None or state.model != model:
         state = ChunkState(model, 0, NO_TURNS, 0, None)
-    turns: list[StoredTurn] = []
-    sha256 = state.sha256
-    for turn in store.read_turns(tx, row.slice_id, row.document_id, state.turns):
-        sha256 = chained(sha256, turn.speaker, turn.text)
-        turns.append(replace(turn, sha256=sha256))
+    turns = chain(store.read_turns(tx, row.slice_id, row.document_id, state.turns), state.sha256)
     return _Pending(state, pending_chunks(state, turns, most=max(1, most)), [turn.sha256 for turn in turns])

@@ -22,17 +22,15 @@ from dreaming.models.protocols import Embedder
 from dreaming.models.selection import embedding_space
 from dreaming.notes.records import Slice
 from dreaming.passes import store as passes_store
+from dreaming.passes.calls import store as calls_store
 from dreaming.passes.embedding import store
 from dreaming.passes.embedding.beliefs import Beliefs
 from dreaming.passes.embedding.calls import embed_texts
 from dreaming.passes.embedding.conversations import Conversations
 from dreaming.passes.embedding.records import Answers, Consent, Embedded, SliceProgress, Text
 from dreaming.passes.embedding.source import EmbeddingSource
-from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.passes.records import EMBEDDING, BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment
-
-PASS_NAME = "embedding"
 
 SLICES_PER_TICK = 1_000
 """How many slices one tick starts; the others come with the next, those that waited longest first."""
@@ -68,7 +66,7 @@ class Embedding:
     @property
     def name(self) -> str:
         """The pass's name."""
-        return PASS_NAME
+        return EMBEDDING
 
     def due(
         self, planner: Transaction, settings: Settings, *, now: datetime, stalled_after: timedelta, only: int | None
@@ -77,17 +75,13 @@ class Embedding:
         space = self.space(settings)
         return store.slices_to_embed(
             planner,
-            PASS_NAME,
+            EMBEDDING,
             target_model=space[0] if space else None,
             now=now,
             stalled_after=stalled_after,
             only=only,
             limit=SLICES_PER_TICK,
         )
-
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """Embedding needs the organization enrolled; forgetting what it no longer consents to does not."""
-        return "not_enrolled" if enrolment.embedding_consent and not enrolment.enrolled else None
 
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
         """Embed the next texts of the slice and store their vectors; no connection is held in between."""
@@ -107,7 +101,7 @@ class Embedding:
         """Bring the slice's spaces up to what is configured and consented to, and read the next texts."""
         slice_id, org_id, now = lease.slice.slice_id, lease.slice.key.org_id, self.clock()
         with self.database.transaction(lease.slice.key.tenant) as tx:
-            self._require_lease(tx, lease)
+            passes_store.require_lease(tx, lease)
             beliefs_store.lock(tx, slice_id)
             consent = store.read_consent(tx, org_id)
             if not consent.given:
@@ -126,9 +120,9 @@ class Embedding:
             if not texts:
                 counts = self._finish(tx, slice_id, target.model, now) | {"vectors_removed": removed}
                 return _Opened(done=_committed(tx, lease, BatchOutcome(False, False, counts=counts), now))
-            passes_store.make_due(tx, slice_id, PASS_NAME, now)  # until the last text is done
+            passes_store.make_due(tx, slice_id, EMBEDDING, now)  # until the last text is done
             budget = settings.integer("embedding_calls_per_day")
-            if not store.book_call(tx, org_id, PASS_NAME, target.model, budget=budget, now=now):
+            if not calls_store.book_call(tx, org_id, EMBEDDING, target.model, budget=budget, of_pass=True, now=now):
                 spent = BudgetSpent(f"the {budget:,} embedding calls of today are used up; see embedding_calls_per_day")
                 held = BatchOutcome(False, True, spent.reason, str(spent), {"vectors_removed": removed})
                 return _Opened(done=_committed(tx, lease, held, now))
@@ -141,7 +135,7 @@ class Embedding:
             beliefs_store.lock(tx, slice_id)
             consent = store.read_consent(tx, org_id)
             further = {"calls": answers.calls - 1, "failed_calls": answers.failed_calls}  # the first is booked
-            store.add_calls(tx, org_id, PASS_NAME, model, **further, now=now)
+            calls_store.add_usage(tx, org_id, EMBEDDING, model, day=now, **further)
             if not consent.given:
                 return self._forget(tx, lease, now)
             removed = opened.removed + self._obey(tx, slice_id, consent)
@@ -175,11 +169,6 @@ class Embedding:
             )
         return outcome
 
-    def _require_lease(self, tx: Transaction, lease: Lease) -> None:
-        cursor = passes_store.read_cursor(tx, lease.slice.slice_id, PASS_NAME)
-        if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
-            raise passes_store.LeaseLost("the lease of this batch has passed to another invocation")
-
     def _missing(
         self, tx: Transaction, slice_id: int, model: str, now: datetime, limit: int, swept: dict[str, str]
     ) -> list[Text]:
@@ -209,9 +198,9 @@ class Embedding:
     def _finish(self, tx: Transaction, slice_id: int, model: str, now: datetime) -> dict[str, int]:
         """Nothing is left to embed: switch over, unless a refused text is to be tried again before."""
         again = store.next_retry(tx, slice_id, model=model, now=now)
-        passes_store.set_due(tx, slice_id, PASS_NAME, again)
+        passes_store.set_due(tx, slice_id, EMBEDDING, again)
         if any(source.came_meanwhile(tx, slice_id, model, now=now) for source in self.sources):
-            passes_store.make_due(tx, slice_id, PASS_NAME, now)  # the next tick goes on
+            passes_store.make_due(tx, slice_id, EMBEDDING, now)  # the next tick goes on
             return {}
         store.drop_other_refusals(tx, slice_id, model=model, now=now)
         if again is not None:
@@ -225,7 +214,7 @@ class Embedding:
         slice_id = lease.slice.slice_id
         removed = sum(source.remove(tx, slice_id) for source in self.sources)
         store.forget_space(tx, slice_id)
-        passes_store.set_due(tx, slice_id, PASS_NAME, None)
+        passes_store.set_due(tx, slice_id, EMBEDDING, None)
         return _committed(tx, lease, BatchOutcome(removed > 0, False, counts={"vectors_removed": removed}), now)
 
 

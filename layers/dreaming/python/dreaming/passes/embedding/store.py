@@ -1,9 +1,9 @@
-"""The SQL of the embedding pass: what is due, spaces and their switch-over, consent, refused texts, usage."""
+"""The SQL of the embedding pass: what is due, spaces and their switch-over, consent, refused texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from psycopg.types.json import Jsonb
 
@@ -211,38 +211,3 @@ def next_retry(tx: Transaction, slice_id: int, *, model: str, now: datetime) -> 
     ).fetchone()
     found: datetime | None = row[0] if row else None
     return found
-
-
-def book_call(tx: Transaction, org_id: str, pass_name: str, model: str, *, budget: int, now: datetime) -> bool:
-    """Count a call before it is made; return False when the pass has used up the day's budget."""
-    key = {"org": org_id, "day": now.astimezone(UTC).date(), "pass": pass_name, "model": model}
-    add_calls(tx, org_id, pass_name, model, now=now)  # its row lock makes bookings take turns
-    row = tx.execute(
-        "select coalesce(sum(calls), 0) from usage where org_id = %(org)s and day = %(day)s and pass = %(pass)s", key
-    ).fetchone()
-    granted = row is not None and int(row[0]) < budget
-    if granted:
-        add_calls(tx, org_id, pass_name, model, calls=1, now=now)
-    return granted
-
-
-def add_calls(
-    tx: Transaction, org_id: str, pass_name: str, model: str, *, calls: int = 0, failed_calls: int = 0, now: datetime
-) -> None:
-    """Add to the organization's usage of the day."""
-    tx.execute(
-        """
-        insert into usage (org_id, day, pass, model, calls, failed_calls)
-        values (%(org)s, %(day)s, %(pass)s, %(model)s, %(calls)s, %(failed)s)
-        on conflict (org_id, day, pass, model) do update
-        set calls = usage.calls + excluded.calls, failed_calls = usage.failed_calls + excluded.failed_calls
-        """,
-        {
-            "org": org_id,
-            "day": now.astimezone(UTC).date(),
-            "pass": pass_name,
-            "model": model,
-            "calls": calls,
-            "failed": failed_calls,
-        },
-    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from dreaming.beliefs import store as beliefs_store
@@ -21,15 +21,14 @@ from dreaming.notes.preparation import prepare
 from dreaming.notes.records import IncomingNote, PreparedNote, Slice
 from dreaming.notes.service import ingest_prepared, longest_note
 from dreaming.passes import store as passes_store
-from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.passes.records import SYNTHESIS, BatchOutcome, Clock, Deadline, Lease
 from dreaming.passes.synthesis import rules, store
 from dreaming.passes.synthesis.records import Idle, MadeNote, Plan, Window
 from dreaming.recall import store as recall_store
 from dreaming.recall.idleness import idle_time
-from dreaming.recall.records import NO_TURNS, SOURCE, StoredTurn, chained
+from dreaming.recall.records import SOURCE, StoredTurn, chain
 from dreaming.recall.switch import is_on
 from dreaming.settings.resolution import Settings
-from dreaming.settings.store import Enrolment
 
 BATCH_CONVERSATIONS = 25
 """How many conversations one transaction turns into notes."""
@@ -55,7 +54,7 @@ class Synthesis:
     @property
     def name(self) -> str:
         """The pass's name."""
-        return recall_store.SYNTHESIS
+        return SYNTHESIS
 
     def due(
         self,
@@ -71,10 +70,6 @@ class Synthesis:
             return []
         return passes_store.slices_due(planner, self.name, now=now, stalled_after=stalled_after, only=only)
 
-    def refusal(self, enrolment: Enrolment) -> str | None:
-        """Synthesis needs the organization enrolled; no text leaves, so it needs no consent."""
-        return None if enrolment.enrolled else "not_enrolled"
-
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:  # noqa: ARG002
         """Turn conversations that are due into notes, or as many of them as one transaction takes."""
         now = self.clock()
@@ -85,7 +80,7 @@ class Synthesis:
             )
             passes_store.commit_batch(tx, lease, outcome, now=now)
         _log.info(
-            "synthesis",
+            SYNTHESIS,
             extra={**outcome.counts, "slice_id": lease.slice.slice_id, "run_id": str(lease.run_id)},
         )
         return outcome
@@ -121,7 +116,7 @@ class _Step:
         return BatchOutcome(progressed=bool(idle), remaining=remaining, counts=counts)
 
     def _plan(self, conversation: Idle, made: Sequence[MadeNote]) -> _Planned:
-        turns = _chain(recall_store.read_turns(self.tx, self.slice.slice_id, conversation.document_id))
+        turns = chain(recall_store.read_turns(self.tx, self.slice.slice_id, conversation.document_id))
         longest = longest_note(self.settings)
         plan = rules.plan(
             turns,
@@ -172,16 +167,6 @@ class _Step:
             "notes_edited": ingested.edited + ingested.reinstated,
             "notes_withdrawn": withdrawn,
         }
-
-
-def _chain(turns: Sequence[StoredTurn]) -> list[StoredTurn]:
-    """Give each turn the hash that covers it and all before it."""
-    sha256 = NO_TURNS
-    chain = []
-    for turn in turns:
-        sha256 = chained(sha256, turn.speaker, turn.text)
-        chain.append(replace(turn, sha256=sha256))
-    return chain
 
 
 def _note(conversation: Idle, window: Window, moment: datetime, turns: Sequence[StoredTurn]) -> IncomingNote:

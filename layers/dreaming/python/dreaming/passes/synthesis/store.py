@@ -9,9 +9,9 @@ from datetime import datetime
 from psycopg.rows import class_row
 
 from dreaming.database import Transaction
+from dreaming.passes.records import SYNTHESIS
 from dreaming.passes.store import make_due, set_due
 from dreaming.passes.synthesis.records import Idle, MadeNote
-from dreaming.recall.store import SYNTHESIS
 
 
 def lock_due(tx: Transaction, slice_id: int, *, now: datetime, limit: int) -> list[Idle]:
