@@ -44,6 +44,8 @@ KEY = SliceKey("bench")
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 REPEATS = 7
 PAGE = 50
+LARGE = 100_000
+"""From so many beliefs on, a pass is held against rewriting them: among fewer it is mostly what any run costs."""
 
 PLANT = """
 insert into beliefs (belief_id, slice_id, kind, statement, statement_hash, words_version, confidence, confirmed_at,
@@ -219,7 +221,7 @@ def measure(bench: Bench) -> int:
         "pass": Figure.of(passed, "s", None),
         "pass, a thousand due": Figure.of(1000 * passed / counts["beliefs_archived"], "s", None),
         "rewriting every row": Figure.of(rewritten, "s", None),
-        "pass / rewriting": Figure.of(passed / rewritten, "x", ("<=", 1 / 20)),
+        "pass / rewriting": Figure.of(passed / rewritten, "x", ("<=", 1 / 20) if bench.rows >= LARGE else None),
         "beliefs archived": Figure.of(counts["beliefs_archived"], "beliefs", (">=", bench.rows / 100)),
         "relationships archived": Figure.of(counts["relationships_archived"], "relationships", None),
         "second pass, not due": Figure.of(again_due, "s", None),
