@@ -37,6 +37,7 @@ from dreaming.local.postgres_programs import packaged_folder
 from tests.databases import at_database, created_database, created_login
 
 if TYPE_CHECKING:
+    from tests.ageing_world import AgeingWorld
     from tests.world import World
 
 # Whatever the environment says: else each worker and each program that a test starts compiles everything again.
@@ -186,3 +187,11 @@ def world(database: Database, tmp_path: Path) -> World:
     from tests.world import open_world
 
     return open_world(database, tmp_path)
+
+
+@pytest.fixture
+def ageing(database: Database, tmp_path: Path) -> AgeingWorld:
+    """A world whose beliefs age: its time goes on, and the decay pass comes."""
+    from tests.ageing_world import open_ageing_world
+
+    return open_ageing_world(database, tmp_path)

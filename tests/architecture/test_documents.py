@@ -4,41 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
-
-import pytest
 
 from dreaming.local.cli import COMMANDS
-from tests.architecture.modules import ROOT
+from tests.architecture.modules import PACKAGE_ROOT, ROOT
 
-DOCUMENTS = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
-    *(
-        page
-        for folder in ("docs", "functions", "infra", "layers")
-        for page in sorted((ROOT / folder).rglob("*.md"))
-        if "node_modules" not in page.parts
-    ),
-]
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
-
-
-def broken_links(page: Path) -> list[str]:
-    """The relative links of a page that lead nowhere."""
-    links = [link for link in LINK.findall(page.read_text("utf-8")) if "://" not in link]
-    return [link for link in links if not (page.parent / link).exists()]
-
-
-@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
-    assert broken_links(page) == []
-
-
-def test_a_broken_link_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("[one](page.md) [two](gone.md#part) [three](https://example.test/gone.md)", "utf-8")
-    assert broken_links(page) == ["gone.md"]
 
 
 def test_the_readme_names_every_command_and_no_other() -> None:
@@ -63,6 +33,11 @@ def test_every_decision_is_listed_with_a_status() -> None:
 def test_every_function_is_in_the_table() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "functions" / "README.md").read_text("utf-8"), re.MULTILINE)
     assert rows == sorted(path.parent.name for path in (ROOT / "functions").glob("*/handler.py"))
+
+
+def test_every_folder_of_the_package_is_in_the_table() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "layers" / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(path.parent.name for path in (PACKAGE_ROOT / "dreaming").glob("*/__init__.py"))
 
 
 def test_the_sam_configuration_can_be_read() -> None:

@@ -132,7 +132,8 @@ def examine(world: World, slice_id: int, folder: Path) -> None:
     """A tick of the pass and all that follows from it."""
     queue = LocalQueue(folder / "contradictions.sqlite", "contradictions", clock=world.clock)
     pass_ = Contradictions(world.database, lambda *_: world.model, world.clock, uuid7)
-    engine = Engine(pass_, world.database, queue, world.environment, world.clock, uuid7)
+    environment = world.environment | {"DREAMING_CHAT_PROVIDER": "scripted"}
+    engine = Engine(pass_, world.database, queue, environment, world.clock, uuid7)
     engine.tick(slice_id)
     while (received := queue.receive(holder="bench", visibility_timeout=1080)) is not None:
         message = BatchMessage.model_validate_json(received.body)

@@ -14,7 +14,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from dreaming.beliefs.words import token
-from dreaming.recall.postings import BLOCK, block_of
+from dreaming.recall.index.postings import BLOCK, block_of
 from dreaming.recall.records import conversation_key
 from dreaming.recall.words import words
 

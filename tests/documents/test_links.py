@@ -9,6 +9,7 @@ import pytest
 from tests.architecture.modules import ROOT
 from tests.documents.pages import Page, pages
 
+CHANGES = Page("CHANGELOG.md", (ROOT / "CHANGELOG.md").read_text("utf-8"))
 OF_THE_TREE = re.compile(r"(?:docs|functions|infra|layers|tests)/[\w./-]+")
 
 
@@ -29,7 +30,7 @@ def lost(page: Page) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*pages(), CHANGES], ids=lambda page: page.name)
 def test_links_lead_to_pages_and_headings(page: Page) -> None:
     assert lost(page) == []
 

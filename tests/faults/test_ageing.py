@@ -1,22 +1,15 @@
 """Faults of systems whose confidence decays: ages applied again and again, dates lost in merges."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dreaming.database import Database
-from tests.ageing_world import AgeingWorld, open_ageing_world
+from tests.ageing_world import AgeingWorld
 from tests.world import NOON
 
 TEA = "Ines drinks green tea in the morning"
 FAST: dict[str, Any] = {"confidence": 1.0, "decay_class": "fast_decay"}
-
-
-@pytest.fixture
-def ageing(database: Database, tmp_path: Path) -> AgeingWorld:
-    return open_ageing_world(database, tmp_path)
 
 
 def today(ageing: AgeingWorld) -> float:

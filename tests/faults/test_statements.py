@@ -8,9 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg.rows import TupleRow
 
 from dreaming.database import Database
 from dreaming.models.protocols import ChatRequest
@@ -18,30 +16,11 @@ from dreaming.models.scripted import ScriptedChatModel
 from dreaming.notes.records import SliceKey
 from dreaming.passes.consolidation.extraction import WAVES
 from tests.faults.test_packing import facts
+from tests.statements import Statements
 from tests.world import World, note, open_world, verbatim
 
 PER_WAVE = 10
 """What booking a wave of calls and saving its answers takes, transactions opened included."""
-
-
-class Statements:
-    """Counts what is executed on the connections that it opens."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def connect(self, conninfo: str, **options: Any) -> psycopg.Connection[TupleRow]:
-        texts = self.texts
-
-        class CountingCursor(psycopg.Cursor[TupleRow]):
-            def execute(self, query: Any, *arguments: Any, **settings: Any) -> Any:
-                texts.append(str(query))
-                return super().execute(query, *arguments, **settings)
-
-            def executemany(self, query: Any, params_seq: Any, *, returning: bool = False) -> None:
-                raise AssertionError(f"a statement for each row: {query}")
-
-        return psycopg.connect(conninfo, cursor_factory=CountingCursor, **options)
 
 
 @pytest.fixture

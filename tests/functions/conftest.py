@@ -64,3 +64,9 @@ def install(world: World) -> None:
 def consolidate(installed: World) -> Sandbox:
     """One warm sandbox of the consolidation function."""
     return load_sandbox("consolidate")
+
+
+@pytest.fixture
+def api(installed: World) -> Sandbox:
+    """One warm sandbox of the API's function."""
+    return load_sandbox("api")

@@ -22,11 +22,6 @@ BIRCH = SliceKey("birch")
 UNKNOWN = UUID(int=7)
 
 
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
-
-
 def scopes(answer: Any) -> list[tuple[str, str | None]]:
     return [(one["scope"], one["owner_user_id"]) for one in answer.body["slices"]]
 

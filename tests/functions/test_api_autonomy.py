@@ -8,17 +8,11 @@ from typing import Any
 import pytest
 
 from tests.functions.http import Answer, call, jwt
-from tests.functions.sandbox import Sandbox, load_sandbox
-from tests.world import World
+from tests.functions.sandbox import Sandbox
 
 AUTONOMY = "/brain/autonomy"
 ADMIN = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 BIRCH = jwt(org_id="birch", sub="ana")
-
-
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
 
 
 def log(api: Sandbox, *actions: dict[str, Any], **options: Any) -> Answer:

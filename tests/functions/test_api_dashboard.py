@@ -12,15 +12,10 @@ import pytest
 from dreaming.api.dashboard.page import Page, SignIn, page
 from dreaming.errors import Misconfigured
 from tests.functions.http import request
-from tests.functions.sandbox import Sandbox, load_sandbox
+from tests.functions.sandbox import Sandbox
 from tests.world import World
 
 ISSUER = SignIn(issuer="https://login.example.test/pool", client_id="page", token_origin="https://tokens.example.test")
-
-
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
 
 
 def policy(made: Page) -> dict[str, list[str]]:

@@ -140,13 +140,6 @@ def test_nobody_without_an_organization_gets_anything(installed: World, authoriz
 
 UNKNOWN = "00000000-0000-7000-8000-000000000007"
 SEARCHED = {"/brain/beliefs", "/brain/recall", "/brain/notes"}
-WIDENING = {
-    "org_id": "{org}",
-    "user_id": "{user}",
-    "owner_user_id": "{user}",
-    "sub": "{user}",
-    "dreaming_admin": "true",
-}
 
 
 def event(one: Mapping[str, Any], *, authorizer: Any = ANA) -> dict[str, Any]:

@@ -10,16 +10,11 @@ import pytest
 
 from dreaming.api.requests import MAX_BODY_BYTES
 from tests.functions.http import call, jwt, request
-from tests.functions.sandbox import Sandbox, load_sandbox
+from tests.functions.sandbox import Sandbox
 from tests.world import World, note
 
 STATUS = "/brain/dream/status"
 NOTES = "/brain/notes"
-
-
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
 
 
 def test_head_is_get_without_the_body(installed: World, api: Sandbox) -> None:

@@ -20,11 +20,6 @@ ANAS = SliceKey("acme", Scope.PRIVATE, "ana")
 BIRCH = jwt(org_id="birch", sub="ana")
 
 
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
-
-
 def post(api: Sandbox, path: str, body: Any, **options: Any) -> Answer:
     return call(api, path, method="POST", body=json.dumps(body), **options)
 

@@ -10,7 +10,7 @@ import pytest
 
 from dreaming.notes.records import Scope, SliceKey
 from tests.functions.http import ANA, call, jwt
-from tests.functions.sandbox import Sandbox, load_sandbox
+from tests.functions.sandbox import Sandbox
 from tests.world import NOON, World, claim, note, open_world
 
 BENS = SliceKey("acme", Scope.PRIVATE, "ben")
@@ -22,11 +22,6 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "Nobody parks by the well.": {"kind": "constraint", "confidence": 0.9, "decay_class": "permanent"},
     "The swallows are back.": {"kind": "observation", "confidence": 0.35, "decay_class": "fast_decay"},
 }
-
-
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
 
 
 @pytest.fixture

@@ -6,24 +6,16 @@ import json
 import re
 from typing import Any
 
-import pytest
-
 from dreaming.api.operations import OPERATIONS
 from tests.architecture.modules import ROOT
 from tests.described import DOCUMENT
 from tests.functions.http import call, jwt, request
-from tests.functions.sandbox import Sandbox, load_sandbox
-from tests.world import World
+from tests.functions.sandbox import Sandbox
 
 ANA = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 ID = "00000000-0000-7000-8000-000000000007"
 SECRET = "rosebud is the sled"
 PAGE = ROOT / "layers" / "dreaming" / "python" / "dreaming" / "api" / "dashboard"
-
-
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
 
 
 def names_of(method: str, path: str) -> set[str]:

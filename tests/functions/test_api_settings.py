@@ -15,11 +15,6 @@ from tests.world import World, note
 ADMIN = jwt(org_id="acme", sub="ana", dreaming_admin="true")
 
 
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
-
-
 def put(api: Sandbox, name: str, value: Any, authorizer: Any = ADMIN) -> Answer:
     body = json.dumps({"value": value})
     return call(api, f"/brain/settings/{name}", method="PUT", body=body, authorizer=authorizer)

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.described import DOCUMENT
 from tests.functions.http import Answer, call, jwt
-from tests.functions.sandbox import Sandbox, load_sandbox
+from tests.functions.sandbox import Sandbox
 from tests.functions.story import post, tell, work, write_script
 from tests.world import World
 
@@ -33,11 +31,6 @@ def routes() -> list[tuple[str, str]]:
         for method, described in methods.items()
         if "404" in described["responses"]
     )
-
-
-@pytest.fixture
-def api(installed: World) -> Sandbox:
-    return load_sandbox("api")
 
 
 def ask(api: Sandbox, path: str, method: str, names: dict[str, str]) -> Answer:

@@ -45,7 +45,7 @@ values = st.recursive(
 )
 
 
-def test_the_answer_parser() -> None:
+def test_any_answer_is_parsed_or_called_malformed() -> None:
     @fuzzed()
     @given(text=mosaic((*JSON_TOKENS, *CLAIM_TOKENS)) | values.map(json.dumps), truncated=st.booleans())
     def check(text: str, truncated: bool) -> None:
@@ -62,7 +62,7 @@ def test_the_answer_parser() -> None:
     keep_going(check, "answer parser")
 
 
-def test_what_an_item_claims() -> None:
+def test_any_item_is_a_claim_with_offsets_or_rejected() -> None:
     item = st.dictionaries(
         st.sampled_from(FIELDS),
         values | st.sampled_from(["fact", "80%", "0,8", "1e400", "9999-12-31T23:59:59-14:00", "0001-01-01", "high"]),
@@ -84,7 +84,7 @@ def test_what_an_item_claims() -> None:
     keep_going(check, "items of an answer")
 
 
-def test_the_judge_of_contradictions() -> None:
+def test_any_verdict_is_about_what_was_offered_or_malformed() -> None:
     offered = ["c1", "c2", "c3"]
 
     @fuzzed()
@@ -101,7 +101,7 @@ def test_the_judge_of_contradictions() -> None:
     keep_going(check, "verdicts")
 
 
-def test_the_judge_of_autonomy() -> None:
+def test_any_judgement_is_flags_or_unreadable() -> None:
     @fuzzed()
     @given(text=mosaic((*JSON_TOKENS, *FLAG_TOKENS)) | values.map(json.dumps))
     def check(text: str) -> None:

@@ -107,7 +107,7 @@ def drained(items: Iterable[Item]) -> list[Item]:
     return found
 
 
-def test_mailboxes(tmp_path: Path) -> None:
+def test_mailboxes_are_read_or_refused_in_words(tmp_path: Path) -> None:
     path = tmp_path / "box.mbox"
 
     @fuzzed()
@@ -123,7 +123,7 @@ def test_mailboxes(tmp_path: Path) -> None:
     keep_going(check, "mailboxes")
 
 
-def test_markdown_folders(tmp_path: Path) -> None:
+def test_markdown_folders_are_read_or_refused_in_words(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
 
@@ -138,7 +138,7 @@ def test_markdown_folders(tmp_path: Path) -> None:
     keep_going(check, "Markdown")
 
 
-def test_transcripts(tmp_path: Path) -> None:
+def test_transcripts_are_read_or_refused_in_words(tmp_path: Path) -> None:
     @fuzzed()
     @given(data=mosaic_bytes((*TRANSCRIPT, *COMMON)), ending=st.sampled_from(["txt", "vtt", "srt"]))
     def check(data: bytes, ending: str) -> None:
@@ -151,7 +151,7 @@ def test_transcripts(tmp_path: Path) -> None:
     keep_going(check, "transcripts")
 
 
-def test_json_lines(tmp_path: Path) -> None:
+def test_json_lines_are_read_or_refused_in_words(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     fields = st.sampled_from(["text", "time", "id", "meta", "meta.a", "speaker", "role", "a.b.c"])
 
@@ -188,7 +188,7 @@ def test_json_lines(tmp_path: Path) -> None:
     keep_going(check, "JSON lines")
 
 
-def test_git_histories(tmp_path: Path) -> None:
+def test_git_histories_are_read_or_refused_in_words(tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x.test"]
     subprocess.run([*git, "init", "--quiet"], check=True)
     tree = subprocess.run([*git, "mktree"], input=b"", capture_output=True, check=True).stdout.strip().decode()

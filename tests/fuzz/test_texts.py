@@ -111,7 +111,7 @@ YAML = (
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def test_the_quote_check() -> None:
+def test_a_quote_is_found_as_it_stands_or_rejected() -> None:
     @fuzzed()
     @given(
         note=mosaic(WORDS),
@@ -132,7 +132,7 @@ def test_the_quote_check() -> None:
     keep_going(check, "quote check")
 
 
-def test_the_claim_check() -> None:
+def test_a_statement_is_one_short_line_or_rejected() -> None:
     from dreaming.notes.records import Note, NoteState, Trust
     from dreaming.passes.consolidation.parsing import to_claim
 
@@ -157,7 +157,7 @@ def test_the_claim_check() -> None:
     keep_going(check, "claim check")
 
 
-def test_masking() -> None:
+def test_masking_keeps_the_length_and_is_done_once() -> None:
     @fuzzed()
     @given(text=mosaic((*SECRET_TOKENS, *WORDS)))
     def check(text: str) -> None:
@@ -170,7 +170,7 @@ def test_masking() -> None:
     keep_going(check, "masking")
 
 
-def test_words_terms_and_stems() -> None:
+def test_any_text_has_words_terms_and_stems() -> None:
     @fuzzed()
     @given(left=mosaic(WORDS), right=mosaic(WORDS, most=6))
     def check(left: str, right: str) -> None:
@@ -187,7 +187,7 @@ def test_words_terms_and_stems() -> None:
     keep_going(check, "words, terms and stems")
 
 
-def test_sentence_forms() -> None:
+def test_any_statement_is_read_in_time() -> None:
     @fuzzed()
     @given(left=mosaic(WORDS, most=10, longest_run=40), right=mosaic(WORDS, most=10, longest_run=40))
     def check(left: str, right: str) -> None:
@@ -206,7 +206,7 @@ def test_sentence_forms() -> None:
     keep_going(check, "sentence forms")
 
 
-def test_cleaning_chunks_and_recall_marks() -> None:
+def test_cleaning_is_done_once_chunks_are_parts_and_marks_are_stripped() -> None:
     @fuzzed()
     @given(text=mosaic((*MARKS, *WORDS)), characters=st.integers(1, 500))
     def check(text: str, characters: int) -> None:
@@ -224,7 +224,7 @@ def test_cleaning_chunks_and_recall_marks() -> None:
     keep_going(check, "cleaning, chunks and recall marks")
 
 
-def test_front_matter_and_html() -> None:
+def test_front_matter_and_html_are_read_in_time() -> None:
     @fuzzed()
     @given(text=mosaic((*YAML, *WORDS), longest_run=300), html=mosaic((*HTML, *WORDS), longest_run=1_000))
     def check(text: str, html: str) -> None:
@@ -236,7 +236,7 @@ def test_front_matter_and_html() -> None:
     keep_going(check, "front matter and HTML")
 
 
-def test_cursors() -> None:
+def test_cursors_are_read_or_refused_in_words() -> None:
     kinds = st.lists(st.sampled_from([str, int, float, datetime, type(uuid4())]), min_size=1, max_size=4)
 
     @fuzzed()

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dreaming.database import Database
 from dreaming.notes.records import Trust
-from tests.ageing_world import AgeingWorld, open_ageing_world
+from tests.ageing_world import AgeingWorld
 from tests.world import World, note
 
 TEA = "Ines drinks green tea in the morning"
 FAST: dict[str, Any] = {"decay_class": "fast_decay", "importance": "high"}
-
-
-@pytest.fixture
-def ageing(database: Database, tmp_path: Path) -> AgeingWorld:
-    return open_ageing_world(database, tmp_path)
 
 
 def mail(world: World, *, times: int, text: str = TEA, begin: int = 0) -> None:

@@ -18,7 +18,7 @@ from dreaming.database import Database
 from dreaming.identifiers import uuid7
 from dreaming.lambdas import wiring
 from dreaming.lambdas.wiring import Resources
-from dreaming.local.tools import server
+from dreaming.local.assistant import server
 from dreaming.models.keys import EnvironmentKeys, KeyResolver
 from dreaming.models.protocols import ChatRequest
 from dreaming.notes.echo import strip

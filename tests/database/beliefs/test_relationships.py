@@ -1,7 +1,6 @@
 """Relations that claims state become relationships, each a fold over the sources that assert it."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,19 +9,13 @@ from dreaming.beliefs.ageing import store as ageing_store
 from dreaming.beliefs.merging.service import merge, unmerge
 from dreaming.beliefs.relationships import store as relationships_store
 from dreaming.beliefs.service import withdraw_notes
-from dreaming.database import Database
 from dreaming.identifiers import uuid7
 from dreaming.settings.resolution import resolve
-from tests.ageing_world import DAY, AgeingWorld, open_ageing_world
+from tests.ageing_world import DAY, AgeingWorld
 from tests.world import KEY, note
 
 JOB = "Ines works at Orbit"
 ORBIT: dict[str, Any] = {"relations": [{"type": "works_at", "target": "Orbit"}]}
-
-
-@pytest.fixture
-def ageing(database: Database, tmp_path: Path) -> AgeingWorld:
-    return open_ageing_world(database, tmp_path)
 
 
 def withdraw(ageing: AgeingWorld, external_id: str) -> None:

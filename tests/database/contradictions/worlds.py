@@ -38,7 +38,8 @@ class Examined:
     @property
     def environment(self) -> dict[str, str]:
         judged = "true" if self.judge is not None else "false"
-        return self.world.environment | {"DREAMING_CONTRADICTION_JUDGE": judged} | self.extra
+        judging = {"DREAMING_CHAT_PROVIDER": "scripted", "DREAMING_CONTRADICTION_JUDGE": judged}
+        return self.world.environment | judging | self.extra
 
     def engine(self) -> Engine:
         queue = LocalQueue(self.folder / "contradictions.sqlite", "contradictions", clock=self.world.clock)

@@ -20,11 +20,6 @@ FAST: dict[str, Any] = {"confidence": 1.0, "decay_class": "fast_decay"}
 SLOW: dict[str, Any] = {"confidence": 1.0, "decay_class": "slow_decay"}
 
 
-@pytest.fixture
-def ageing(database: Database, tmp_path: Path) -> AgeingWorld:
-    return open_ageing_world(database, tmp_path)
-
-
 def counts(ageing: AgeingWorld) -> dict[str, Any]:
     """What the latest pass counted."""
     [(archived, others)] = ageing.rows(

@@ -19,11 +19,6 @@ FAST: dict[str, Any] = {"confidence": 1.0, "decay_class": "fast_decay"}
 WORKS: dict[str, Any] = {"relations": [{"type": "works_at", "target": "Orbit"}]}
 
 
-@pytest.fixture
-def ageing(database: Database, tmp_path: Path) -> AgeingWorld:
-    return open_ageing_world(database, tmp_path)
-
-
 def fades(ageing: AgeingWorld, statement: str) -> float:
     """Days from `NOON` until it fades."""
     moment: datetime = ageing.column("fades_at", statement)

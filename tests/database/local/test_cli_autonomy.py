@@ -6,7 +6,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.rows import TupleRow
 
 from tests.autonomy_world import judgement
 from tests.database.local.conftest import Dream
@@ -180,3 +182,14 @@ def test_unknown_agents_are_named(dream: Dream) -> None:
         assert "has no record" in dream("autonomy", command, "nobody", code=2).stderr
     assert "where every agent starts" in dream("autonomy", "check", "nobody", "medium").stdout
     assert "given with --dead" in dream("autonomy", "log", "--waiting", "--dead", code=2).stderr
+
+
+def test_doctor_compares_each_score_with_its_audit_record(busy: Dream, admin: psycopg.Connection[TupleRow]) -> None:
+    def scores(code: int) -> list[dict[str, Any]]:
+        return [one for one in busy.json("doctor", code=code)["checks"] if one["name"] == "scores"]
+
+    assert [(one["state"], one["found"]) for one in scores(0)] == [("ok", "1 score as the audit record says")]
+    admin.execute("update dreaming.autonomy_agents set score = 95")
+    assert [one["found"] for one in scores(5)] == ["mail-bot: kept as 95, its audit record leads to 80"]
+    admin.execute("update dreaming.autonomy_audit set old_score = 60")
+    assert "entry 1 of the audit record does not follow" in scores(5)[0]["found"]

@@ -110,7 +110,7 @@ def test_notes_that_nobody_can_read_are_given_up_and_counted(database: Database)
 
 def test_a_budget_that_ends_is_a_hold(database: Database) -> None:
     model = CountedModel(ScriptedChatModel(perfect))
-    with pytest.raises(Hold, match="budget"):
+    with pytest.raises(Hold, match="model_calls_per_day"):
         read_through(database, NOTES[:3], model, resolve({}, {}), most_calls=0, sleep=lambda _: None)
 
 

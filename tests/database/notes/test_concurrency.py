@@ -161,7 +161,7 @@ def test_an_edit_waits_for_the_pass_that_applies_the_note(database: Database, se
     with at_once() as pool:
         with database.transaction(KEY.tenant) as tx:
             note_id = store.read_waiting(tx, slice_id, 0, 1)[0].note_id
-            assert store.lock_notes(tx, [note_id]) == {note_id: (1, NoteState.WAITING)}
+            assert store.lock_notes(tx, slice_id, [note_id]) == {note_id: (1, NoteState.WAITING)}
             edit = pool.submit(post, second, incoming("1", "new"))
             wait_until(lambda: is_waiting_for_a_lock(admin))
             store.set_state(tx, slice_id, [note_id], NoteState.CONSOLIDATED)
@@ -182,7 +182,7 @@ def test_edits_retries_and_a_pass_over_the_same_notes_never_deadlock(database: D
     def consolidate(round_: int) -> None:
         with shared.transaction(KEY.tenant) as tx:
             notes = store.read_waiting(tx, slice_id, 0, 100)[:: 1 if round_ % 2 else -1]
-            held = store.lock_notes(tx, [note.note_id for note in notes])
+            held = store.lock_notes(tx, slice_id, [note.note_id for note in notes])
             current = [note.note_id for note in notes if held[note.note_id] == (note.version, NoteState.WAITING)]
             store.set_state(tx, slice_id, current[::2], NoteState.CONSOLIDATED)
             store.set_state(tx, slice_id, current[1::2], NoteState.EMPTY)

@@ -277,7 +277,7 @@ def test_notes_are_found_by_the_ids_of_their_source(memory: Memory) -> None:
     with memory.database.transaction(memory.key.tenant) as tx:
         found = store.find_notes(tx, memory.slice_id, "test", ["1", "3"])
         assert found == {"1": next(note.note_id for note in memory.notes() if note.text == "a")}
-        assert store.lock_notes(tx, [*found.values(), uuid4()]) == {found["1"]: (1, NoteState.WAITING)}
+        assert store.lock_notes(tx, memory.slice_id, [*found.values(), uuid4()]) == {found["1"]: (1, NoteState.WAITING)}
 
 
 operations = st.lists(

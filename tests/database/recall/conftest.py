@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dreaming.database import Database
 from dreaming.notes.records import Scope, Tenant
 from dreaming.recall.capture import Capturing
-from dreaming.recall.postings import block_of, unpacked
+from dreaming.recall.index.postings import block_of, unpacked
 from dreaming.recall.records import CaptureAnswer, IncomingConversation, IncomingTurn, RecallAnswer
 from dreaming.recall.service import Recalling
 from dreaming.recall.store import forget_words, lock_conversations

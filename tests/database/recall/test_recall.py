@@ -18,7 +18,7 @@ from dreaming.recall.service import marked
 from dreaming.recall.words import query_terms
 from dreaming.settings.service import change_setting
 from tests.database.recall.conftest import ACME, ANA, BEN, NOON, Memory, WordVectors
-from tests.faults.test_statements import Statements
+from tests.statements import Statements
 
 
 def test_a_hit_says_why(memory: Memory) -> None:

@@ -11,8 +11,8 @@ import psycopg
 from dreaming.database import Database, migrate
 from dreaming.database.migration import MIGRATIONS
 from dreaming.notes.records import Scope
+from dreaming.recall.index.postings import BLOCK
 from dreaming.recall.index.store import count_postings, read_postings, visible_slices
-from dreaming.recall.postings import BLOCK
 from tests.database.recall.conftest import ACME, ANA, Memory
 
 _PACKING = 20

@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dreaming.api.schemas import autonomy, conflicts, conversations, erasure, notes, settings
 from dreaming.api.wording import misfits, unknown_names
-from dreaming.local.tools import Cursor, OneScope, Query
+from dreaming.local.assistant import Cursor, OneScope, Query
 from tests.described import DOCUMENT
 
 BODIES: tuple[type[BaseModel], ...] = (

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dreaming.passes.consolidation.quantities import han_number, read_quantities
+from dreaming.passes.consolidation.numerals import han_number
+from dreaming.passes.consolidation.quantities import read_quantities
 
 
 @pytest.mark.parametrize(

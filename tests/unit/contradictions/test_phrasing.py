@@ -44,9 +44,10 @@ def test_only_words_of_correction_correct(said: str) -> None:
 
 
 @given(st.text(max_size=120))
-def test_any_text_is_read_without_failing(text: str) -> None:
-    read_statement(text)
-    span_of(text, MONDAY, dated_value=False)
+def test_any_text_is_read_whatever_space_is_around_it_and_its_times_have_an_offset(text: str) -> None:
+    assert read_statement(f" {text}\n") == read_statement(text)
+    span = span_of(text, MONDAY, dated_value=False)
+    assert all(moment.tzinfo is not None for moment in (span.start, span.end) if moment is not None)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from dreaming.local.evaluation.results import (
     write_result,
 )
 
-SETS = Path(__file__).parents[2] / "evaluation"
 ENVIRONMENT = {"dreaming": "0.1.0", "evaluation_version": 1, "set": "abc", "file": "notes.jsonl", "half": "all"}
 
 

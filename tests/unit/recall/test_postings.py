@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreaming.recall.postings import BLOCK, added, block_of, count, unpacked, without
+from dreaming.recall.index.postings import BLOCK, added, block_of, count, unpacked, without
 
 BLOCKS = st.integers(0, 2**40).map(lambda number: number * BLOCK)
 STEPS = st.lists(st.tuples(st.integers(0, BLOCK - 1), st.integers(1, 40_000), st.booleans()), max_size=30)

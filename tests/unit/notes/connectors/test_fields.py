@@ -35,12 +35,21 @@ def test_a_path_into_what_is_not_there_is_refused(file: Path, field: str) -> Non
 
 
 def test_a_field_of_some_lines_even_without_a_value_is_there(file: Path) -> None:
-    check_fields(file, {"--text-field": ["text", "late"], "--author-field": ["who.name"], "--role-field": ["a.b"]})
+    named = {"--text-field": ["text", "late"], "--author-field": ["who.name"], "--role-field": ["a.b"]}
+    check_fields(file, named)
+    *others, _ = file.read_text().splitlines()
+    file.write_text("\n".join(others))
+    with pytest.raises(InvalidInput, match="'late'"):
+        check_fields(file, named)
 
 
 def test_a_file_without_any_object_is_left_to_the_reading(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_bytes(b"\x00\xff\n[1]\n")
-    check_fields(tmp_path / "in.jsonl", {"--id-field": ["id"]})
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"\x00\xff\n[1]\n")
+    check_fields(path, {"--id-field": ["id"]})
+    path.write_bytes(b'\x00\xff\n[1]\n{"one": 1}\n')
+    with pytest.raises(InvalidInput, match="the fields are one"):
+        check_fields(path, {"--id-field": ["id"]})
 
 
 def test_of_many_fields_some_are_told(tmp_path: Path) -> None:

@@ -122,10 +122,7 @@ class Door:
 
     def deployment(self) -> Settings:
         """Return the deployment's own settings, which hold for everybody; raises `Misconfigured`."""
-        try:
-            return resolve(self._ports().environment, {})
-        except InvalidInput as error:
-            raise Misconfigured(str(error)) from error
+        return _deployment(self._ports().environment)
 
     def caller(self) -> Caller:
         """Return who calls.
@@ -135,16 +132,9 @@ class Door:
             NotAllowed: nothing verified names an organization.
         """
         ports = self._ports()
-        settings = self.deployment()
-        rules = IdentityRules(
-            org_claim=settings.text("api_org_claim"),
-            user_claim=settings.text("api_user_claim"),
-            admin_claim=settings.text("api_admin_claim"),
-            iam_organization=settings.text("api_iam_organization"),
-        )
         request_context: Mapping[str, Any] = self._app.current_event.raw_event.get("requestContext") or {}
         return Caller(
-            identity=identify(request_context, rules),
+            identity=identify(request_context, identity_rules(ports.environment)),
             database=ports.database.as_role(Role.API),
             keys=ports.keys,
             environment=ports.environment,
@@ -174,13 +164,17 @@ class Door:
 
 def identity_rules(environment: Mapping[str, str]) -> IdentityRules:
     """Return where a deployment finds the tenant of a caller; raises `Misconfigured` when that cannot be read."""
-    try:
-        settings = resolve(environment, {})
-    except InvalidInput as error:
-        raise Misconfigured(str(error)) from error
+    settings = _deployment(environment)
     return IdentityRules(
         org_claim=settings.text("api_org_claim"),
         user_claim=settings.text("api_user_claim"),
         admin_claim=settings.text("api_admin_claim"),
         iam_organization=settings.text("api_iam_organization"),
     )
+
+
+def _deployment(environment: Mapping[str, str]) -> Settings:
+    try:
+        return resolve(environment, {})
+    except InvalidInput as error:
+        raise Misconfigured(str(error)) from error

@@ -61,7 +61,7 @@ class Reader:
     def status(self, pass_name: str, *, runs: int = 5) -> list[SliceStatus]:
         """Return where every visible slice stands, with its latest runs."""
         with self._transaction() as tx:
-            return _statuses(tx, pass_name, runs)
+            return _statuses(tx, self.tenant, pass_name, runs)
 
     def progress(self, pass_name: str, *, runs: int = 5) -> Progress:
         """Return the same, with every reason why switch, enrolment or consent let no run of the pass start."""
@@ -71,24 +71,24 @@ class Reader:
             except InvalidInput:
                 settings = None
             stopped = why_not(pass_name, settings, read_enrolment(tx, self.tenant.org_id))
-            return Progress(tuple(_statuses(tx, pass_name, runs)), stopped)
+            return Progress(tuple(_statuses(tx, self.tenant, pass_name, runs)), stopped)
 
     def running(self, pass_name: str) -> list[UUID]:
         """Return the runs under way in the visible slices."""
         with self._transaction() as tx:
-            return store.running_runs(tx, pass_name)
+            return store.running_runs(tx, self.tenant, pass_name)
 
     def runs(self, run_ids: Sequence[UUID]) -> list[RunReading]:
         """Return the visible runs among `run_ids`."""
         with self._transaction() as tx:
-            return store.runs_by_id(tx, run_ids)
+            return store.runs_by_id(tx, self.tenant, run_ids)
 
     def run_page(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Return runs of every pass in the visible slices, the latest start first."""
         _check_limit(limit)
         after = paging.moment_and_id(cursor)
         with self._transaction() as tx:
-            runs = store.latest_runs(tx, limit + 1, after=after)
+            runs = store.latest_runs(tx, self.tenant, limit + 1, after=after)
         page = runs[:limit]
         more = paging.write_cursor(page[-1].started_at, page[-1].run_id) if len(runs) > limit else None
         return RunPage(tuple(page), more)
@@ -110,7 +110,7 @@ class Reader:
     def note(self, note_id: UUID) -> Note:
         """Return a visible note with its text; raises `NotFound`."""
         with self._transaction() as tx:
-            found = store.find_note(tx, note_id)
+            found = store.find_note(tx, self.tenant, note_id)
         if found is None:
             raise NotFound("note_id", "no note has this id", "list the notes")
         return found
@@ -162,8 +162,8 @@ class Reader:
     def _explained(self, tx: Transaction, slice_id: int, found: Sequence[BeliefRow]) -> dict[UUID, Explanation]:
         ids = [row.belief.belief_id for row in found]
         ageing = self._ageing(tx)
-        slice_ = store.visible_slice(tx, slice_id)
-        sources = beliefs_store.read_sources(tx, slice_id, ids)
+        slice_ = store.visible_slice(tx, self.tenant, slice_id)
+        sources = beliefs_store.read_sources(tx, self.tenant, slice_id, ids)
         events = histories(tx, slice_id, ids)
         conflicts = beliefs_store.conflicts_of(tx, slice_id, ids, limit=_MOST_CONFLICTS)
         related = relationships_store.read_of_beliefs(
@@ -256,7 +256,7 @@ class Reader:
                 f"is {belief_id[:60]!r}",
                 f"use at least {_SHORTEST_ID} characters of an id as the list of beliefs shows it",
             )
-        ids = beliefs_store.find_belief_ids(tx, part, _SHOWN_CANDIDATES + 1)
+        ids = beliefs_store.find_belief_ids(tx, self.tenant, part, _SHOWN_CANDIDATES + 1)
         if not ids:
             raise NotFound("belief_id", f"no belief has the id {belief_id[:60]!r}", "list the beliefs")
         if len(ids) > 1:
@@ -266,7 +266,7 @@ class Reader:
                 f"{belief_id[:60]!r} is the beginning or end of several ids ({shown}{' …' * (len(ids) > 5)})",
                 "use more characters",
             )
-        found = beliefs_store.find_belief(tx, ids[0], ageing=self._ageing(tx), now=self.now)
+        found = beliefs_store.find_belief(tx, self.tenant, ids[0], ageing=self._ageing(tx), now=self.now)
         if found is None:
             raise NotFound("belief_id", "the belief was deleted meanwhile", "list the beliefs")
         return found
@@ -308,10 +308,10 @@ def _recount(database: Database, slice_: Slice) -> Recount:
     return Recount(slice_, tuple(pair for pair in pairs if pair[1] != pair[2]), quotes, wrong_quotes)
 
 
-def _statuses(tx: Transaction, pass_name: str, runs: int) -> list[SliceStatus]:
+def _statuses(tx: Transaction, tenant: Tenant, pass_name: str, runs: int) -> list[SliceStatus]:
     return [
         replace(status, runs=tuple(store.recent_runs(tx, status.slice.slice_id, pass_name, runs)))
-        for status in store.read_slices(tx, pass_name)
+        for status in store.read_slices(tx, tenant, pass_name)
     ]
 
 

@@ -19,9 +19,14 @@ from dreaming.api.records import (
 )
 from dreaming.beliefs.records import Kind
 from dreaming.database import Transaction
-from dreaming.notes.records import Note, NoteCounters, NoteState, Scope, Slice, SliceKey, Trust
+from dreaming.notes.records import Note, NoteCounters, NoteState, Scope, Slice, SliceKey, Tenant, Trust
 from dreaming.notes.secrets import mask
 from dreaming.passes.records import RunStatus
+
+VISIBLE = "s.org_id = %(org)s and (s.scope <> 'private' or s.owner_user_id = %(user)s)"
+"""The condition on `slices s` that a tenant sees one, beside the rows' own security; see `of_tenant`."""
+
+IN_VISIBLE = f"in (select s.slice_id from slices s where {VISIBLE})"
 
 _KIND_COUNTERS = ", ".join(f"n.beliefs_{kind.value}" for kind in Kind)
 
@@ -35,7 +40,12 @@ _NOTE_COLUMNS = """n.note_id, n.slice_id, n.external_id, n.source, n.origin, n.v
     n.occurred_at, n.occurred_offset, n.author, n.participants, n.trust"""
 
 
-def read_slices(tx: Transaction, pass_name: str) -> list[SliceStatus]:
+def of_tenant(tenant: Tenant) -> dict[str, str | None]:
+    """Return the parameters of `VISIBLE`."""
+    return {"org": tenant.org_id, "user": tenant.user_id}
+
+
+def read_slices(tx: Transaction, tenant: Tenant, pass_name: str) -> list[SliceStatus]:
     """Return every slice that the tenant sees, without its runs; the cost does not grow with the notes."""
     query = f"""
         select s.slice_id, s.org_id, s.scope, s.owner_user_id, s.last_seq,
@@ -46,11 +56,11 @@ def read_slices(tx: Transaction, pass_name: str) -> list[SliceStatus]:
                c.progressed_at, c.held_reason, c.held_detail, c.held_since, c.rewound_at, c.rewound_from
         from slices s
         left join slice_counters n using (slice_id)
-        left join dream_cursor c on c.slice_id = s.slice_id and c.pass = %s
-        order by s.slice_id
+        left join dream_cursor c on c.slice_id = s.slice_id and c.pass = %(pass)s
+        where {VISIBLE} order by s.slice_id
     """
     with tx.cursor(row_factory=dict_row) as cursor:
-        return [_slice_status(row) for row in cursor.execute(query, (pass_name,))]
+        return [_slice_status(row) for row in cursor.execute(query, {"pass": pass_name, **of_tenant(tenant)})]
 
 
 def recent_runs(tx: Transaction, slice_id: int, pass_name: str, limit: int) -> list[RunReading]:
@@ -63,23 +73,30 @@ def recent_runs(tx: Transaction, slice_id: int, pass_name: str, limit: int) -> l
         return [_run(row) for row in cursor.execute(query, (slice_id, pass_name, limit))]
 
 
-def runs_by_id(tx: Transaction, run_ids: Sequence[UUID]) -> list[RunReading]:
+def runs_by_id(tx: Transaction, tenant: Tenant, run_ids: Sequence[UUID]) -> list[RunReading]:
     """Return the runs that the tenant sees among `run_ids`, in the order of their starts."""
-    query = f"select {_RUN_COLUMNS} from dream_runs r where r.run_id = any(%s) order by r.started_at, r.run_id"
+    query = f"""
+        select {_RUN_COLUMNS} from dream_runs r where r.run_id = any(%(runs)s) and r.slice_id {IN_VISIBLE}
+        order by r.started_at, r.run_id
+    """
     with tx.cursor(row_factory=dict_row) as cursor:
-        return [_run(row) for row in cursor.execute(query, (list(run_ids),))]
+        return [_run(row) for row in cursor.execute(query, {"runs": list(run_ids), **of_tenant(tenant)})]
 
 
-def latest_runs(tx: Transaction, limit: int, *, after: tuple[datetime, UUID] | None = None) -> list[RunReading]:
+def latest_runs(
+    tx: Transaction, tenant: Tenant, limit: int, *, after: tuple[datetime, UUID] | None = None
+) -> list[RunReading]:
     """Return runs of every pass that the tenant sees, the latest start first, those `after` a place."""
     started_at, run_id = after or (None, None)
     query = f"""
         select {_RUN_COLUMNS} from dream_runs r
-        where %(started)s::timestamptz is null or (r.started_at, r.run_id) < (%(started)s, %(run)s::uuid)
+        where r.slice_id {IN_VISIBLE}
+          and (%(started)s::timestamptz is null or (r.started_at, r.run_id) < (%(started)s, %(run)s::uuid))
         order by r.started_at desc, r.run_id desc limit %(limit)s
     """
     with tx.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(query, {"started": started_at, "run": run_id, "limit": limit})
+        given = {"started": started_at, "run": run_id, "limit": limit, **of_tenant(tenant)}
+        found = cursor.execute(query, given)
         return [_run(row) for row in found]
 
 
@@ -105,10 +122,11 @@ def list_notes(
         return [_note(row) for row in cursor.execute(query, parameters)]
 
 
-def find_note(tx: Transaction, note_id: UUID) -> Note | None:
+def find_note(tx: Transaction, tenant: Tenant, note_id: UUID) -> Note | None:
     """Return a note that the tenant sees, at its current version."""
+    query = f"select {_NOTE_COLUMNS} from notes n where n.note_id = %(note)s and n.slice_id {IN_VISIBLE}"
     with tx.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(f"select {_NOTE_COLUMNS} from notes n where n.note_id = %s", (note_id,)).fetchone()
+        row = cursor.execute(query, {"note": note_id, **of_tenant(tenant)}).fetchone()
     return None if row is None else _note(row)
 
 
@@ -141,10 +159,10 @@ def _note(row: Mapping[str, Any]) -> Note:
     return Note(**values | changed)
 
 
-def running_runs(tx: Transaction, pass_name: str) -> list[UUID]:
+def running_runs(tx: Transaction, tenant: Tenant, pass_name: str) -> list[UUID]:
     """Return the ids of the runs under way in the slices that the tenant sees."""
-    query = "select run_id from dream_cursor where pass = %s and run_id is not null"
-    return [row[0] for row in tx.execute(query, (pass_name,)).fetchall()]
+    query = f"select run_id from dream_cursor where pass = %(pass)s and run_id is not null and slice_id {IN_VISIBLE}"
+    return [row[0] for row in tx.execute(query, {"pass": pass_name, **of_tenant(tenant)}).fetchall()]
 
 
 def list_retired(
@@ -207,9 +225,10 @@ def _masked_text(text: str) -> str:
     return mask(text).text
 
 
-def visible_slice(tx: Transaction, slice_id: int) -> Slice:
+def visible_slice(tx: Transaction, tenant: Tenant, slice_id: int) -> Slice:
     """Return a slice that the tenant is known to see."""
-    row = tx.execute("select org_id, scope, owner_user_id from slices where slice_id = %s", (slice_id,)).fetchone()
+    query = f"select s.org_id, s.scope, s.owner_user_id from slices s where s.slice_id = %(slice)s and {VISIBLE}"
+    row = tx.execute(query, {"slice": slice_id, **of_tenant(tenant)}).fetchone()
     if row is None:
         raise RuntimeError(f"slice {slice_id} is not visible")
     return Slice(slice_id, SliceKey(row[0], Scope(row[1]), row[2]))

@@ -107,7 +107,7 @@ def withdraw(
     """Withdraw notes within the caller's transaction; see `withdraw_notes`."""
     store.lock(tx, slice_id)
     note_ids = sorted(notes_store.find_notes(tx, slice_id, source, external_ids).values())
-    notes_store.lock_notes(tx, note_ids)
+    notes_store.lock_notes(tx, slice_id, note_ids)
     supported = store.supported_by(tx, slice_id, note_ids)
     workspace = Workspace(store.load(tx, slice_id, supported), ageing=ageing(settings), now=now, new_id=new_id)
     for note_id in note_ids:

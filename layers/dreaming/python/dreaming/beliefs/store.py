@@ -29,6 +29,7 @@ from dreaming.beliefs.words import WORDS_VERSION
 from dreaming.beliefs.workspace import BeliefChanges
 from dreaming.database import Transaction
 from dreaming.notes.records import Trust
+from dreaming.passes.records import CONTRADICTIONS, DECAY, EMBEDDING
 from dreaming.passes.store import make_due
 
 _BELIEF_COLUMNS = """belief_id, kind, statement, confidence, confirmed_at, first_seen_at, importance, decay_class,
@@ -38,15 +39,6 @@ _BELIEF_COLUMNS = """belief_id, kind, statement, confidence, confirmed_at, first
 _SOURCE_COLUMNS = """source_id, source_type, origin, trust, occurred_at, sequence, statement, confidence, kind,
     importance, decay_class, subject, attribute, value, multi_valued, valid_from, valid_until, note_id, note_version,
     quote, quote_start, quote_end"""
-
-DECAY = "decay"
-"""The pass that comes to a slice when something in it fades."""
-
-EMBEDDING = "embedding"
-"""The pass that comes to a slice when a statement lacks its vector."""
-
-CONTRADICTIONS = "contradictions"
-"""The pass that comes to a slice when a belief is new or has changed."""
 
 
 class CandidateRow(NamedTuple):
@@ -230,7 +222,7 @@ def write(
     """
     due_at = changes.next_moment if ageing_store.keep(tx, slice_id, changes.ageing) else now
     if due_at is not None:
-        make_due(tx, slice_id, ageing_store.DECAY, due_at)
+        make_due(tx, slice_id, DECAY, due_at)
     if changes.concern_vectors:
         make_due(tx, slice_id, EMBEDDING, now)
     if changes.created or changes.updated:

@@ -17,7 +17,7 @@ from dreaming.local.runtime import LocalRuntime
 from dreaming.passes.records import PASS_FUNCTIONS
 
 _LOOK_SECONDS = 0.5
-"""How often a waiting process looks whether it is still wanted."""
+"""How often a process looks whether it is still wanted."""
 
 
 def keep_going(
@@ -49,6 +49,7 @@ def main(home: Path, seconds: float, parent: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.default_int_handler)
 
+    # Beside the thread below: an interrupt that reaches a finalizer is lost.
     def is_wanted(wait: float) -> bool:
         sleep(wait)
         return os.getppid() == parent

@@ -30,7 +30,6 @@ from dreaming.local.home import make_home, private_file
 from dreaming.notes.records import Tenant
 
 ADDRESS = "127.0.0.1"
-DEFAULT_PORT = 8377
 
 TIMEOUT_SECONDS = 29.0
 """The time-out of the API's function, as in AWS."""

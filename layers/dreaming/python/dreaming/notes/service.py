@@ -78,7 +78,7 @@ def ingest_prepared(
         for note, found in known
         if found and found.metadata_differs and found.note_id not in replaced
     }
-    states = store.lock_notes(tx, [*replaced, *retouched]) if replaced or retouched else {}
+    states = store.lock_notes(tx, slice_id, [*replaced, *retouched]) if replaced or retouched else {}
     before = [states[note_id][1] for note_id in replaced]
     if retouched:
         store.replace_metadata(tx, slice_id, retouched)
@@ -124,7 +124,7 @@ def retry_retired(database: Database, key: SliceKey, note_ids: Sequence[UUID] | 
             return 0
         store.lock_slice(tx, found.slice_id)
         candidates = store.find_retired(tx, found.slice_id, note_ids)
-        states = store.lock_notes(tx, candidates)
+        states = store.lock_notes(tx, found.slice_id, candidates)
         retried = [note_id for note_id in candidates if states[note_id][1] is NoteState.RETIRED]
         if not retried:
             return 0

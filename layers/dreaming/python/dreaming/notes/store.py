@@ -107,12 +107,13 @@ def find_notes(tx: Transaction, slice_id: int, source: str, external_ids: Sequen
     return dict(tx.execute(query, (slice_id, source, list(external_ids))).fetchall())
 
 
-def lock_notes(tx: Transaction, note_ids: Iterable[UUID]) -> dict[UUID, tuple[int, NoteState]]:
-    """Lock notes in the order of their ids; return version and state of each that exists."""
+def lock_notes(tx: Transaction, slice_id: int, note_ids: Iterable[UUID]) -> dict[UUID, tuple[int, NoteState]]:
+    """Lock notes of a slice in the order of their ids; return version and state of each that exists."""
     rows = tx.execute(
         # References by foreign key need not wait for us, nor we for them.
-        "select note_id, version, state from notes where note_id = any(%s) order by note_id for no key update",
-        (list(note_ids),),
+        "select note_id, version, state from notes where slice_id = %s and note_id = any(%s)"
+        " order by note_id for no key update",
+        (slice_id, list(note_ids)),
     ).fetchall()
     return {note_id: (version, NoteState(state)) for note_id, version, state in rows}
 

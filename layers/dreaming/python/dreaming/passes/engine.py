@@ -30,7 +30,7 @@ from dreaming.passes.records import (
     RunStatus,
     TickReport,
 )
-from dreaming.passes.rules import refusal
+from dreaming.passes.rules import is_switched_on, refusal
 from dreaming.settings.resolution import Settings, resolve
 from dreaming.settings.service import load_organization
 
@@ -92,7 +92,7 @@ class Engine:
         asks for one slice by its id, of any scope; switch, enrolment and consent still count.
         """
         settings = resolve(self.environment, {})
-        if not settings.flag("enabled"):
+        if not is_switched_on(settings):
             return TickReport(reason="disabled")
         with self.database.planner() as planner:
             now = self.clock()

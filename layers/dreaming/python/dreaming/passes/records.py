@@ -36,6 +36,26 @@ PASS_FUNCTIONS: Mapping[str, str] = {
 """The function of each pass, in the order in which one feeds the next."""
 
 
+RUN_COUNTS = (
+    "notes_consolidated",
+    "notes_empty",
+    "notes_retired",
+    "claims_extracted",
+    "claims_rejected",
+    "claims_suppressed",
+    "beliefs_created",
+    "beliefs_corroborated",
+    "beliefs_restored",
+    "beliefs_archived",
+    "conflict_candidates",
+    "partial_chunks",
+    "model_calls",
+    "input_tokens",
+    "output_tokens",
+)
+"""The counts that a run's record has a column for; every other one stands in its `pass_counts`."""
+
+
 def message_group(slice_id: int) -> str:
     """Return the FIFO message group of a slice: a hash, so that nothing is told of the slice."""
     return sha256(f"slice:{slice_id}".encode()).hexdigest()

@@ -7,6 +7,11 @@ from dreaming.settings.records import Enrolment
 from dreaming.settings.resolution import Settings
 
 
+def is_switched_on(settings: Settings) -> bool:
+    """Tell whether the deployment's master switch is on."""
+    return settings.flag("enabled")
+
+
 def why_not(pass_name: str, settings: Settings | None, enrolment: Enrolment) -> tuple[str, ...]:
     """Return every reason why a pass does nothing for an organization; `settings` is None when unreadable.
 
@@ -16,12 +21,12 @@ def why_not(pass_name: str, settings: Settings | None, enrolment: Enrolment) -> 
     """
     if settings is None:
         return ("settings_unreadable",)
-    reasons = [] if settings.flag("enabled") else ["disabled"]
+    reasons = [] if is_switched_on(settings) else ["disabled"]
     reasons += [] if enrolment.enrolled else ["not_enrolled"]
     if pass_name == CONSOLIDATION:
         reasons += [] if enrolment.model_consent else ["no_model_consent"]
     if pass_name == EMBEDDING:
-        reasons += [] if settings.text("embedding_provider") != "none" else ["embedding_off"]
+        reasons += [] if settings.get("embedding_provider") != "none" else ["embedding_off"]
         reasons += [] if enrolment.embedding_consent else ["no_embedding_consent"]
     return tuple(reasons)
 

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from dreaming.database import Transaction
 from dreaming.errors import DreamingError
 from dreaming.notes.records import Scope, Slice, SliceKey
-from dreaming.passes.records import BatchMessage, BatchOutcome, Lease, RunStatus
+from dreaming.passes.records import RUN_COUNTS, BatchMessage, BatchOutcome, Lease, RunStatus
 
 
 class LeaseLost(DreamingError):
@@ -341,26 +341,6 @@ def _finish_run(
     )
 
 
-_RUN_COLUMNS = frozenset(
-    {
-        "notes_consolidated",
-        "notes_empty",
-        "notes_retired",
-        "claims_extracted",
-        "claims_rejected",
-        "claims_suppressed",
-        "beliefs_created",
-        "beliefs_corroborated",
-        "beliefs_restored",
-        "beliefs_archived",
-        "conflict_candidates",
-        "partial_chunks",
-        "model_calls",
-        "input_tokens",
-        "output_tokens",
-    }
-)
-
 _ADD_PASS_COUNTS = """
     pass_counts = coalesce((
         select jsonb_object_agg(name, total) from (
@@ -377,8 +357,8 @@ _ADD_PASS_COUNTS = """
 
 def add_to_run(tx: Transaction, lease: Lease, counts: Mapping[str, int], *, batches: int = 0, now: datetime) -> None:
     """Add to the run's record: to columns of `dream_runs` where `counts` names them, else to its `pass_counts`."""
-    columns = {name: count for name, count in counts.items() if name in _RUN_COLUMNS}
-    others = {name: count for name, count in counts.items() if name not in _RUN_COLUMNS}
+    columns = {name: count for name, count in counts.items() if name in RUN_COUNTS}
+    others = {name: count for name, count in counts.items() if name not in RUN_COUNTS}
     assignments = [f"{name} = {name} + %({name})s" for name in ("batches", *sorted(columns))]
     assignments += [_ADD_PASS_COUNTS] if others else []
     tx.execute(

@@ -18,7 +18,7 @@ import numpy as np
 
 from dreaming.beliefs.vectors.rules import written
 from dreaming.database import Transaction
-from dreaming.recall import postings
+from dreaming.recall.index import postings
 from dreaming.recall.records import ChunkState, ConversationRow, ConversationVector, StoredTurn
 
 _ROW = """document_id, slice_id, user_id, agent, turns, turns_sha256, length, changed_at, captured_at, vector_stale,
@@ -337,17 +337,17 @@ def forget_vectors(tx: Transaction, slice_id: int, *, keep: str | None = None) -
     ).rowcount
 
 
-def count_vectors(tx: Transaction, slice_id: int, model: str, *, source: str) -> dict[str, int]:
+def count_vectors(tx: Transaction, slice_id: int, model: str, *, source: str, most_attempts: int) -> dict[str, int]:
     """Count the conversations: `live`, of these `embedded` by the model, else `excluded` or `refused`.
 
-    `embedded` are those with a vector of their latest text; `left_out` those refused for good.
+    `embedded` are those with a vector of their latest text; `left_out` those refused `most_attempts` times.
     """
     row = tx.execute(
         """
         select count(*), count(*) filter (where embedded),
             count(*) filter (where not embedded and not allowed),
             count(*) filter (where not embedded and allowed and attempts is not null),
-            count(*) filter (where not embedded and allowed and attempts = 3)
+            count(*) filter (where not embedded and allowed and attempts >= %(most)s)
         from (
             select not c.vector_stale and c.vector_model = %(model)s as embedded,
                 coalesce(not 'conversation' = any(e.embedding_excluded_sources), true) as allowed,
@@ -358,6 +358,6 @@ def count_vectors(tx: Transaction, slice_id: int, model: str, *, source: str) ->
             where c.slice_id = %(slice)s
         ) counted
         """,
-        {"slice": slice_id, "model": model, "source": source},
+        {"slice": slice_id, "model": model, "source": source, "most": most_attempts},
     ).fetchone()
     return dict(zip(("live", "embedded", "excluded", "refused", "left_out"), row or (0,) * 5, strict=True))

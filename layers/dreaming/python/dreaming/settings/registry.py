@@ -27,7 +27,7 @@ _SETTINGS = (
         "enabled",
         False,
         "Master switch: without it no pass plans or processes anything.",
-        "dreaming.passes.engine",
+        "dreaming.passes.rules",
         organization=False,
     ),
     _setting(

@@ -12,13 +12,13 @@ from psycopg.rows import dict_row
 
 from dreaming.api.records import ConflictReading, Evidence, NoteReading, RunReading, SourceReading
 from dreaming.api.rules import context_after, context_before
-from dreaming.api.store import runs_by_id
+from dreaming.api.store import IN_VISIBLE, of_tenant, runs_by_id
 from dreaming.beliefs.ageing import store as ageing_store
 from dreaming.beliefs.records import Belief, Kind, SourceEnd
 from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.store import belief_from_row, source_from_row
 from dreaming.database import Transaction
-from dreaming.notes.records import NoteState
+from dreaming.notes.records import NoteState, Tenant
 from dreaming.notes.secrets import is_span, mask
 
 CONTEXT_CHARACTERS = 160
@@ -195,17 +195,18 @@ def in_sight(wanted: BeliefFilter) -> str:
     return " and ".join(conditions) or "(archived_at is not null) = %(archived)s"
 
 
-def find_belief(tx: Transaction, belief_id: UUID, *, ageing: Ageing, now: datetime) -> BeliefRow | None:
+def find_belief(tx: Transaction, tenant: Tenant, belief_id: UUID, *, ageing: Ageing, now: datetime) -> BeliefRow | None:
     """Return one belief, live or archived, of any slice that the tenant sees."""
     query = f"""
         with page as (
             select *, {AGED} as aged_confidence, {_IMPORTANCE} as importance_rank
-            from beliefs where belief_id = %(belief_id)s
+            from beliefs where belief_id = %(belief_id)s and slice_id {IN_VISIBLE}
         )
         {_WITH_EVIDENCE}
     """
     with tx.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(query, {"belief_id": belief_id, **ageing_parameters(ageing, now)}).fetchone()
+        given = {"belief_id": belief_id, **of_tenant(tenant), **ageing_parameters(ageing, now)}
+        row = cursor.execute(query, given).fetchone()
     return None if row is None else _belief_row(row)
 
 
@@ -226,16 +227,17 @@ def read_beliefs(
     return {row.belief.belief_id: row for row in rows}
 
 
-def find_belief_ids(tx: Transaction, part: str, limit: int) -> list[UUID]:
+def find_belief_ids(tx: Transaction, tenant: Tenant, part: str, limit: int) -> list[UUID]:
     """Return beliefs whose id, written without dashes in lower case, begins or ends with `part`."""
     rows = tx.execute(
-        """
+        f"""
         select belief_id from beliefs
-        where starts_with(replace(belief_id::text, '-', ''), %(part)s)
-           or right(replace(belief_id::text, '-', ''), length(%(part)s)) = %(part)s
+        where slice_id {IN_VISIBLE}
+          and (starts_with(replace(belief_id::text, '-', ''), %(part)s)
+               or right(replace(belief_id::text, '-', ''), length(%(part)s)) = %(part)s)
         order by belief_id limit %(limit)s
         """,
-        {"part": part, "limit": limit},
+        {"part": part, "limit": limit, **of_tenant(tenant)},
     ).fetchall()
     return [row[0] for row in rows]
 
@@ -256,7 +258,9 @@ def most_corroborated(tx: Transaction, slice_id: int, *, ageing: Ageing, now: da
         return [_belief_row(row) for row in cursor.execute(query, parameters)]
 
 
-def read_sources(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> dict[UUID, list[SourceReading]]:
+def read_sources(
+    tx: Transaction, tenant: Tenant, slice_id: int, belief_ids: Sequence[UUID]
+) -> dict[UUID, list[SourceReading]]:
     """Return all sources of each belief, the ended ones too, the earliest first, each with its quote in context."""
     query = f"""
         select s.belief_id, {_SOURCE_COLUMNS}, s.model, s.prompt_version, s.run_id, s.created_at, s.ended_at,
@@ -286,7 +290,7 @@ def read_sources(tx: Transaction, slice_id: int, belief_ids: Sequence[UUID]) -> 
     parameters = {"context": _READ_CHARACTERS, "slice": slice_id, "beliefs": list(belief_ids)}
     with tx.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(query, parameters).fetchall()
-    runs = {run.run_id: run for run in runs_by_id(tx, [row["run_id"] for row in rows if row["run_id"]])}
+    runs = {run.run_id: run for run in runs_by_id(tx, tenant, [row["run_id"] for row in rows if row["run_id"]])}
     found: dict[UUID, list[SourceReading]] = {one: [] for one in belief_ids}
     for row in rows:
         found[row["belief_id"]].append(_source(row, runs))

@@ -7,14 +7,13 @@ from datetime import date, datetime
 from psycopg.rows import class_row
 
 from dreaming.api.overview.records import AGE_BANDS, BeliefGroup, HeldPass, PassDay
+from dreaming.api.store import VISIBLE, of_tenant
 from dreaming.beliefs.ageing.store import parameters
 from dreaming.beliefs.records import Kind
 from dreaming.beliefs.rules import Ageing
 from dreaming.database import Transaction
 from dreaming.notes.records import Scope, Tenant
 from dreaming.passes.records import PASS_FUNCTIONS
-
-_VISIBLE = "s.org_id = %(org)s and (s.scope <> 'private' or s.owner_user_id = %(user)s)"
 
 _STATUSES = ("running", "drained", "held", "stalled", "stopped", "replaced")
 _BY_STATUS = ", ".join(f"count(*) filter (where r.status = '{one}') as {one}" for one in _STATUSES)
@@ -28,11 +27,11 @@ def pass_days(tx: Transaction, tenant: Tenant, first: date, last: date) -> list[
                sum(r.beliefs_created)::bigint as beliefs_created, sum(r.beliefs_archived)::bigint as beliefs_archived,
                sum(r.model_calls)::bigint as model_calls
         from slices s join dream_runs r using (slice_id)
-        where {_VISIBLE} and r.pass = any(%(passes)s) and r.started_at >= %(first)s::date::timestamp at time zone 'UTC'
+        where {VISIBLE} and r.pass = any(%(passes)s) and r.started_at >= %(first)s::date::timestamp at time zone 'UTC'
           and r.started_at < (%(last)s::date + 1)::timestamp at time zone 'UTC'
         group by 1, 2 order by 2, 1
     """
-    given = {"org": tenant.org_id, "user": tenant.user_id, "passes": list(PASS_FUNCTIONS), "first": first, "last": last}
+    given = {"passes": list(PASS_FUNCTIONS), "first": first, "last": last, **of_tenant(tenant)}
     with tx.cursor(row_factory=class_row(PassDay)) as cursor:
         return cursor.execute(query, given).fetchall()
 
@@ -42,10 +41,10 @@ def held_passes(tx: Transaction, tenant: Tenant) -> list[HeldPass]:
     query = f"""
         select c.pass, s.slice_id, s.scope, s.owner_user_id, c.held_reason, c.held_detail, c.held_since
         from slices s join dream_cursor c using (slice_id)
-        where {_VISIBLE} and c.held_reason is not null
+        where {VISIBLE} and c.held_reason is not null
         order by c.held_since nulls last, s.slice_id, c.pass
     """
-    rows = tx.execute(query, {"org": tenant.org_id, "user": tenant.user_id}).fetchall()
+    rows = tx.execute(query, of_tenant(tenant)).fetchall()
     return [HeldPass(row[0], row[1], Scope(row[2]), *row[3:]) for row in rows]
 
 

@@ -51,11 +51,12 @@ OfRisk = Annotated[Risk, Query(description="How much harm the action can do.")]
 
 def add(app: APIGatewayHttpResolver, door: Door) -> None:
     """Add the routes."""
-    _add_reading(app, door)
+    _add_lists(app, door)
+    _add_agent(app, door)
     _add_writing(app, door)
 
 
-def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
+def _add_lists(app: APIGatewayHttpResolver, door: Door) -> None:
     @app.get("/brain/autonomy", summary="Every agent's score", tags=["autonomy"], responses=answers(Agents, paged=True))
     def agents(limit: PageLimit = 50, cursor: PageCursor = None) -> Agents:
         """The organization's agents by name, with score, band and what keeps the score from moving."""
@@ -114,6 +115,8 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
             next_cursor=listing.close(page.next_cursor),
         )
 
+
+def _add_agent(app: APIGatewayHttpResolver, door: Door) -> None:
     # Before the agent's own route: an id may have slashes, as in team/bot.
     @app.get(
         "/brain/autonomy/agents/<agent_id>/permission",

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 def add(app: APIGatewayHttpResolver, door: Door) -> None:
     """Add the routes; what they need is imported by the first request, since the status needs no numpy."""
+    _add_review(app, door)
+    _add_undoing(app, door)
 
+
+def _add_review(app: APIGatewayHttpResolver, door: Door) -> None:
     @app.get(
         "/brain/conflicts",
         summary="Beliefs that contradict each other and need a person",
@@ -66,6 +70,8 @@ def add(app: APIGatewayHttpResolver, door: Door) -> None:
 
         return door.once(caller, effect)
 
+
+def _add_undoing(app: APIGatewayHttpResolver, door: Door) -> None:
     @app.post(
         "/brain/beliefs/<belief_id>/unmerge",
         summary="Take back the latest merge of a belief",

@@ -11,9 +11,6 @@ from psycopg.rows import class_row
 from dreaming.beliefs.rules import Ageing, fades_at
 from dreaming.database import Transaction
 
-DECAY = "decay"
-"""The pass that comes to a slice when something in it fades."""
-
 
 @dataclass(frozen=True, slots=True)
 class SliceAgeing:

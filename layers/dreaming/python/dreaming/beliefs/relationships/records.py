@@ -53,11 +53,6 @@ class Assertion:
     to_belief_id: UUID
     note_id: UUID
 
-    @property
-    def edge(self) -> tuple[UUID, str, UUID]:
-        """What identifies the relationship."""
-        return self.from_belief_id, self.type, self.to_belief_id
-
 
 @dataclass(frozen=True, slots=True)
 class RelationshipChanges:

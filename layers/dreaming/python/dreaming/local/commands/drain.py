@@ -23,7 +23,7 @@ from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
 from dreaming.local.occupation import DRAIN, beside_others
 from dreaming.local.output import counted
-from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS, message_group
+from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS, RUN_COUNTS, message_group
 
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
@@ -32,23 +32,6 @@ if TYPE_CHECKING:
 _ALL = "all"
 
 _UNAVAILABLE = 4
-
-_TOTALS = (
-    "notes_consolidated",
-    "notes_empty",
-    "notes_retired",
-    "claims_extracted",
-    "claims_rejected",
-    "claims_suppressed",
-    "beliefs_created",
-    "beliefs_corroborated",
-    "beliefs_restored",
-    "beliefs_archived",
-    "conflict_candidates",
-    "model_calls",
-    "input_tokens",
-    "output_tokens",
-)
 
 
 @dataclass(frozen=True)
@@ -223,7 +206,7 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
     stopped = stopped_by_tick(session, runtime, answer) or _held(session, statuses)
     return Drained(
         report=report,
-        totals={name: _sum(after, name) - _sum(before, name) for name in _TOTALS},
+        totals={name: _sum(after, name) - _sum(before, name) for name in RUN_COUNTS},
         rejected_by_rule=dict(sorted((_by_rule(after) - _by_rule(before)).items())),
         waiting=_waiting(statuses),
         stopped=stopped,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dreaming.local.evaluation.estimate import Estimate
     from dreaming.local.evaluation.extraction import Marked, Prices
     from dreaming.local.evaluation.labelled_notes import LabelledNote
-    from dreaming.local.evaluation.reading import CountedModel
+    from dreaming.local.evaluation.reading import CountedModel, Reading
     from dreaming.local.evaluation.records import Figure
     from dreaming.models.protocols import ChatModel
     from dreaming.settings.resolution import Settings
@@ -86,39 +86,25 @@ def extraction(
     of the evaluation's own. FILE holds one JSON object a line with id, form, language, text, occurred_at,
     claims and traps; docs/evaluation.md gives the format.
     """
-    from dreaming.local.evaluation.dedup import Half
     from dreaming.local.evaluation.extraction import VERSION, details, figures, mark_all
-    from dreaming.local.evaluation.labelled_notes import half_of, read_notes
     from dreaming.local.evaluation.records import Report, environment
     from dreaming.local.evaluation.results import SET, digest
     from dreaming.local.evaluation.results import VERSION as VERSION_NAME
 
     path = file or _BUILT_IN
-    if file is None and not path.exists():
-        raise InvalidInput("FILE", "is not given, and the built-in notes are only in the repository", "name a file")
-    chosen = Half(half) if half else (Half.REPORTED if file is None else Half.ALL)
-    notes = half_of(read_notes(path), chosen)[:limit]
-    if not notes:
-        raise InvalidInput("--half", f"{path.name} has no note in the {chosen.value} half", "take --half all")
+    chosen = half or ("reported" if file is None else "all")
+    notes = _notes(path, chosen, limit)
     identity = {
         VERSION_NAME: VERSION,
         SET: digest(note.model_dump_json() for note in notes),
         "file": path.name,
-        "half": chosen.value,
+        "half": chosen,
     }
     results.check("extraction", identity)
     with _configured(session) as (model, settings, own):
         costs = _prices(model, prices)
         asked = _estimate(session, notes, model, settings, costs, yes=yes)
-        from dreaming.local.evaluation.contradictions import own_database
-        from dreaming.local.evaluation.reading import CountedModel, read_through
-
-        with session.output.progress("reading", len(notes), "notes") as show:
-            counted_model = CountedModel(model, lambda passages: show(min(passages, len(notes))))
-            with own_database() as database, _booked(session, own, counted_model, asked) as granted:
-                from time import sleep
-
-                reading = read_through(database, notes, counted_model, settings, most_calls=granted, sleep=sleep)
+        reading = _read(session, notes, model, settings, own, asked)
     marked = mark_all(notes, reading.kept)
     report = Report(
         "extraction",
@@ -129,7 +115,7 @@ def extraction(
     code = results.finish(
         session,
         report,
-        lambda: _show(session, report.figures, marked, f"({chosen.value}) of {path.name}, {model.name}"),
+        lambda: _show(session, report.figures, marked, f"({chosen}) of {path.name}, {model.name}"),
         titles=TITLES,
         problems=problems,
     )
@@ -137,6 +123,38 @@ def extraction(
         for name, sentences in problems:
             session.output.notice("".join([name, *(f"\n  {sentence}" for sentence in sentences)]))
     return code
+
+
+def _notes(path: Path, half: str, limit: int | None) -> list[LabelledNote]:
+    """Return the first notes of a half; raises `InvalidInput` when there are none."""
+    from dreaming.local.evaluation.dedup import Half
+    from dreaming.local.evaluation.labelled_notes import half_of, read_notes
+
+    if path == _BUILT_IN and not path.exists():
+        raise InvalidInput("FILE", "is not given, and the built-in notes are only in the repository", "name a file")
+    notes = half_of(read_notes(path), Half(half))[:limit]
+    if not notes:
+        raise InvalidInput("--half", f"{path.name} has no note in the {half} half", "take --half all")
+    return notes
+
+
+def _read(
+    session: Session,
+    notes: list[LabelledNote],
+    model: ChatModel,
+    settings: Settings,
+    own: Database | None,
+    asked: Estimate | None,
+) -> Reading:
+    from time import sleep
+
+    from dreaming.local.evaluation.contradictions import own_database
+    from dreaming.local.evaluation.reading import CountedModel, read_through
+
+    with session.output.progress("reading", len(notes), "notes") as show:
+        counted_model = CountedModel(model, lambda passages: show(min(passages, len(notes))))
+        with own_database() as database, _booked(session, own, counted_model, asked) as granted:
+            return read_through(database, notes, counted_model, settings, most_calls=granted, sleep=sleep)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def mcp(session: Session, url: str | None, region: str | None, trust: str) -> No
     try:
         from asyncio import run
 
-        from dreaming.local.tools import serve
+        from dreaming.local.assistant import serve
     except ModuleNotFoundError as error:
         raise Misconfigured(
             f"{error.name} is not installed; install dreaming[mcp], or in a checkout run: make setup"

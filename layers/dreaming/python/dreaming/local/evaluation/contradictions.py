@@ -106,7 +106,11 @@ def _tell(database: Database, story: Story, row: Row, extractor: ChatModel | Non
     with database.transaction(key.tenant) as tx:
         for consent in ("enrolled", "model_consent"):
             change_consent(tx, ORGANIZATION, consent, True, actor="evaluation", now=now)
-    environment = {"DREAMING_ENABLED": "true", "DREAMING_CONTRADICTION_JUDGE": "false" if row is Row.RULES else "true"}
+    environment = {
+        "DREAMING_ENABLED": "true",
+        "DREAMING_CHAT_PROVIDER": "scripted",  # the story's own model
+        "DREAMING_CONTRADICTION_JUDGE": "false" if row is Row.RULES else "true",
+    }
     works: tuple[Pass, ...] = (
         Consolidation(database, lambda *_: model, lambda: now, uuid7),
         Contradictions(database, lambda *_: model, lambda: now, uuid7),

@@ -199,7 +199,7 @@ def _result(tx: Transaction, notes: Sequence[LabelledNote], model: CountedModel)
             misquoted += text != source.quote
             kept[source.note_id].append(Kept(source.statement, source.quote_start, source.quote_end, source.kind))
     rejected: Counter[str] = Counter()
-    runs = latest_runs(tx, 1_000)
+    runs = latest_runs(tx, KEY.tenant, 1_000)
     for run in runs:
         rejected.update(run.claims_rejected_by_rule)
     return Reading(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from dreaming.autonomy.records import Action, Flags
 from dreaming.database import Database
 from dreaming.errors import (
-    BudgetSpent,
     DreamingError,
     Hold,
     ModelTimeout,
@@ -116,9 +115,7 @@ class Judge:
             return judgements
         judgements.booked = self._book(len(actions))
         if judgements.booked < len(actions):
-            judgements.hold = BudgetSpent(
-                f"the {self._limits.per_day:,} model calls of today are used up; see model_calls_per_day"
-            )
+            judgements.hold = self._limits.spent()
         self._call_all(actions[: judgements.booked], judgements)
         failures = [result.failure for result in judgements.results]
         if judgements.hold is None and failures and all(failures):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dreaming.errors import BudgetSpent
 from dreaming.settings.resolution import Settings
 
 
@@ -19,6 +20,10 @@ class CallLimits:
     timeout_seconds: float
     concurrency: int
     per_day: int
+
+    def spent(self) -> BudgetSpent:
+        """Return the hold of an organization that has made its calls of the day."""
+        return BudgetSpent(f"the {self.per_day:,} model calls of today are used up; see model_calls_per_day")
 
 
 def call_limits(settings: Settings) -> CallLimits:

@@ -16,7 +16,6 @@ from uuid import UUID
 
 from dreaming.database import Database, Transaction
 from dreaming.errors import (
-    BudgetSpent,
     CallCapReached,
     Hold,
     ModelTimeout,
@@ -285,7 +284,7 @@ class Extractor:
             store.write_attempts(tx, self._lease.slice.slice_id, [work.attempt for work in booked], now=now)
             self._record(tx, phase, extraction, booked=granted)
         if granted < len(wave):
-            phase.hold = BudgetSpent("the budget of model calls for today is used up")
+            phase.hold = self._limits.spent()
 
     def _call(self, call: Call) -> _Result:
         """Make one call; runs in a thread of the pool and touches no shared state."""

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 
 from dreaming.passes.consolidation import contrasts, remainder
 from dreaming.passes.consolidation.contrasts import only_words, shown
-from dreaming.passes.consolidation.quantities import Moment, Number, Quantities, read_quantities
+from dreaming.passes.consolidation.numerals import Number
+from dreaming.passes.consolidation.quantities import Moment, Quantities, read_quantities
 from dreaming.passes.consolidation.records import Veto
 from dreaming.passes.consolidation.spelling import spelling
 from dreaming.passes.consolidation.wording import Name, Wording, read_wording, stem

@@ -17,8 +17,7 @@ from dreaming.notes import store as notes_store
 from dreaming.notes.records import NoteState, SliceKey, Tenant
 from dreaming.passes.consolidation import store
 from dreaming.passes.consolidation.prompt import PROMPT_VERSION
-
-PASS_NAME = "consolidation"
+from dreaming.passes.records import CONSOLIDATION
 
 
 def reconsolidate(
@@ -44,7 +43,7 @@ def reconsolidate(
             before=repeat(NoteState.CONSOLIDATED, count),
             after=repeat(NoteState.WAITING, count),
         )
-        store.rewind_cursor(tx, found.slice_id, PASS_NAME, position=lowest - 1, now=now)
+        store.rewind_cursor(tx, found.slice_id, CONSOLIDATION, position=lowest - 1, now=now)
     return count
 
 

@@ -28,10 +28,8 @@ from dreaming.passes.consolidation.packing import LABEL
 from dreaming.passes.consolidation.prompt import PROMPT_VERSION
 from dreaming.passes.consolidation.relating import find_entities, relate
 from dreaming.passes.consolidation.work import Extraction, NoteWork
-from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.passes.records import CONSOLIDATION, BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
-
-PASS_NAME = "consolidation"
 
 _APPLIED = frozenset({NoteState.WAITING, NoteState.EMPTY})
 
@@ -70,7 +68,7 @@ class Consolidation:
     @property
     def name(self) -> str:
         """The pass's name."""
-        return PASS_NAME
+        return CONSOLIDATION
 
     def due(
         self, planner: Transaction, settings: Settings, *, now: datetime, stalled_after: timedelta, only: int | None
@@ -78,7 +76,7 @@ class Consolidation:
         """Return the slices with notes after the cursor."""
         return passes_store.slices_with_waiting_notes(
             planner,
-            PASS_NAME,
+            CONSOLIDATION,
             now=now,
             stalled_after=stalled_after,
             private_slices=settings.integer("private_slices_per_run"),
@@ -122,9 +120,7 @@ class Consolidation:
     def _read(self, lease: Lease, settings: Settings) -> _Batch:
         limit = batch_notes(settings)
         with self.database.transaction(lease.slice.key.tenant) as tx:
-            cursor = passes_store.read_cursor(tx, lease.slice.slice_id, PASS_NAME)
-            if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
-                raise passes_store.LeaseLost("the lease of this batch has passed to another invocation")
+            cursor = passes_store.require_lease(tx, lease)
             last_sequence = store.last_sequence(tx, lease.slice.slice_id)
             notes = notes_store.read_waiting(tx, lease.slice.slice_id, cursor.position, limit)
         return _Batch(notes, cursor.position, last_sequence, complete=len(notes) < limit)
@@ -147,7 +143,7 @@ class Consolidation:
         ids = [note.note_id for note in step.passed]
         with self.database.transaction(lease.slice.key.tenant) as tx:
             beliefs_store.lock(tx, slice_id)
-            unchanged = _unchanged(tx, step.passed)
+            unchanged = _unchanged(tx, lease.slice.slice_id, step.passed)
             retired = [note for note in unchanged if note.note_id in step.works and step.works[note.note_id].retired]
             consolidated = [note for note in unchanged if note.note_id in checked]
             accepted = {note.note_id: checked[note.note_id] for note in consolidated}
@@ -304,9 +300,9 @@ def _next_step(batch: _Batch, extraction: Extraction) -> _Step:
     return _Step(works, passed, max(position, batch.last_sequence) if batch.complete else position)
 
 
-def _unchanged(tx: Transaction, notes: Sequence[Note]) -> list[Note]:
+def _unchanged(tx: Transaction, slice_id: int, notes: Sequence[Note]) -> list[Note]:
     """Lock the notes and return those that nobody edited, withdrew or reinstated since they were read."""
-    current = notes_store.lock_notes(tx, [note.note_id for note in notes])
+    current = notes_store.lock_notes(tx, slice_id, [note.note_id for note in notes])
     return [note for note in notes if current.get(note.note_id) == (note.version, note.state)]
 
 

@@ -103,7 +103,3 @@ def _is_habit(one: str, other: str, place: int) -> bool:
         return False
     is_acronym = len(one) >= _SHORTEST_ACRONYM and {one.upper(), one.lower()} == {one, other}
     return is_acronym or len(one) >= _SHORTEST_NAME
-
-
-def _ends(word: str) -> tuple[bool, bool]:
-    return word[0].isalnum(), word[-1].isalnum()

@@ -38,7 +38,6 @@ _DATE = (
     r"|\d{1,2}/\d{1,2}(?:/\d{2,4})?|the \d{1,2}(?:st|nd|rd|th)(?! (?!of\b|at\b|from\b|in\b|until\b)[a-z]))\b.*)$"
 )
 _TIME = r"(?P<v>(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midnight|midday|half past \w+)\b.*)$"
-_CAPITAL = re.compile(r"(?:[A-Z]|[Tt]he |[Oo]ur |[Mm]y |author)")
 _THING = re.compile(r"(?:the |our |my |all |team |project |group |[A-Z])")
 _GROUP = re.compile(
     r"\b(?:team|squad|crew|department|guild|tribe|committee|association|federation|project|club|choir|band"

@@ -73,7 +73,7 @@ class Judge:
             return judged
         granted = self._book(len(calls))
         if granted < len(calls):
-            judged.hold = BudgetSpent("the budget of model calls for today is used up")
+            judged.hold = self.limits.spent()
         results: list[_Result] = []
         with ThreadPoolExecutor(self.limits.concurrency) as pool:
             for start in range(0, granted, self.limits.concurrency):

@@ -13,6 +13,7 @@ from dreaming.beliefs.service import ageing
 from dreaming.database import Database, Transaction
 from dreaming.identifiers import NewId
 from dreaming.models.protocols import ChatModel
+from dreaming.models.selection import is_generative
 from dreaming.notes.records import Slice
 from dreaming.passes import store as passes_store
 from dreaming.passes.calls.limits import call_limits
@@ -25,19 +26,15 @@ from dreaming.passes.contradictions.records import MAX_ATTEMPTS, Judgement
 from dreaming.passes.contradictions.relations import rule
 from dreaming.passes.contradictions.settling import settle
 from dreaming.passes.contradictions.timelines import store as timelines_store
-from dreaming.passes.records import BatchOutcome, Clock, Deadline, Lease
+from dreaming.passes.records import CONTRADICTIONS, BatchOutcome, Clock, Deadline, Lease
 from dreaming.settings.resolution import Settings
 from dreaming.settings.store import read_enrolment
-
-PASS_NAME = "contradictions"
 
 RETRY_AFTER = timedelta(hours=1)
 """How soon the pass comes again to pairs that the judge left open."""
 
 FORGOTTEN_AT_ONCE = 1_000
 """How many rows a batch deletes of pairs that a rule found unrelated, from when those were remembered."""
-
-_OFFLINE = "offline:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class Contradictions:
     @property
     def name(self) -> str:
         """The pass's name."""
-        return PASS_NAME
+        return CONTRADICTIONS
 
     def due(
         self,
@@ -78,7 +75,7 @@ class Contradictions:
         only: int | None,
     ) -> Sequence[Slice]:
         """Return the slices with beliefs to examine or pairs to judge."""
-        return passes_store.slices_due(planner, PASS_NAME, now=now, stalled_after=stalled_after, only=only)
+        return passes_store.slices_due(planner, CONTRADICTIONS, now=now, stalled_after=stalled_after, only=only)
 
     def run_batch(self, lease: Lease, settings: Settings, deadline: Deadline) -> BatchOutcome:
         """Examine the next beliefs of the slice; see the design, section 8."""
@@ -89,9 +86,7 @@ class Contradictions:
         """Find what to examine, apply the rules in memory, and ask the judge about the rest."""
         now = self.clock()
         with self.database.transaction(lease.slice.key.tenant) as tx:
-            cursor = passes_store.read_cursor(tx, lease.slice.slice_id, PASS_NAME)
-            if cursor is None or cursor.generation != lease.generation or cursor.lease_holder != lease.holder:
-                raise passes_store.LeaseLost("the lease of this batch has passed to another invocation")
+            passes_store.require_lease(tx, lease)
             consents = read_enrolment(tx, lease.slice.key.org_id).model_consent
             model = self._judge_model(settings, lease.slice.key.org_id) if consents else None
             has_judge = model is not None
@@ -108,10 +103,9 @@ class Contradictions:
 
     def _judge_model(self, settings: Settings, org_id: str) -> ChatModel | None:
         """Return the model that judges; the offline one reads words, not meaning, and is never asked."""
-        if not settings.flag("contradiction_judge"):
+        if not settings.flag("contradiction_judge") or not is_generative(settings):
             return None
-        model = self.chat_model(settings, org_id)
-        return None if model.name.startswith(_OFFLINE) else model
+        return self.chat_model(settings, org_id)
 
     def _focus(self, tx: Transaction, lease: Lease, now: datetime, limit: int, *, has_judge: bool) -> list[UUID]:
         """Return what a batch examines: what changed, then what time has passed, then pairs still open."""
@@ -136,7 +130,7 @@ class Contradictions:
             # A batch either asks about the open pairs before it or drops them; where it could do neither, time is up.
             judging = look.has_judge and judged.hold is None and (judged.calls > 0 or not look.asked)
             remaining = bool(self._focus(tx, lease, now, 1, has_judge=judging))
-            passes_store.set_due(tx, slice_id, PASS_NAME, self._next(tx, slice_id, look, now, remaining=remaining))
+            passes_store.set_due(tx, slice_id, CONTRADICTIONS, self._next(tx, slice_id, look, now, remaining=remaining))
             outcome = BatchOutcome(
                 progressed=bool(look.focus),
                 remaining=remaining,

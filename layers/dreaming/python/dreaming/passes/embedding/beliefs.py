@@ -9,6 +9,7 @@ from uuid import UUID
 from dreaming.beliefs.vectors import store
 from dreaming.database import Transaction
 from dreaming.passes.embedding.records import Embedded, SourceCounts, Text
+from dreaming.passes.embedding.rules import MOST_ATTEMPTS
 
 
 class Beliefs:
@@ -48,4 +49,4 @@ class Beliefs:
 
     def counts(self, tx: Transaction, slice_id: int, model: str) -> SourceCounts:
         """Count the live beliefs."""
-        return SourceCounts(**store.count_vectors(tx, slice_id, model))
+        return SourceCounts(**store.count_vectors(tx, slice_id, model, most_attempts=MOST_ATTEMPTS))

@@ -15,6 +15,7 @@ import numpy as np
 from dreaming.beliefs.words import statement_hash
 from dreaming.database import Transaction
 from dreaming.passes.embedding.records import Embedded, SourceCounts, Text
+from dreaming.passes.embedding.rules import MOST_ATTEMPTS
 from dreaming.recall import store
 from dreaming.recall.chunks import TurnChunk
 from dreaming.recall.records import NO_TURNS, ChunkState, ConversationRow, chain
@@ -91,7 +92,7 @@ class Conversations:
 
     def counts(self, tx: Transaction, slice_id: int, model: str) -> SourceCounts:
         """Count the conversations."""
-        return SourceCounts(**store.count_vectors(tx, slice_id, model, source=self.name))
+        return SourceCounts(**store.count_vectors(tx, slice_id, model, source=self.name, most_attempts=MOST_ATTEMPTS))
 
     def _texts(self, row: ConversationRow, pending: _Pending) -> list[Text]:
         return [

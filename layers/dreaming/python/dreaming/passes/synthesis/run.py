@@ -152,7 +152,8 @@ class _Step:
         if gone:
             beliefs_store.lock(self.tx, slice_id)
         named = [note.external_id for note in notes] + gone
-        notes_store.lock_notes(self.tx, notes_store.find_notes(self.tx, slice_id, SOURCE, named).values())
+        known = notes_store.find_notes(self.tx, slice_id, SOURCE, named)
+        notes_store.lock_notes(self.tx, slice_id, known.values())
         withdrawn = 0
         if gone:
             withdrawn = withdraw(

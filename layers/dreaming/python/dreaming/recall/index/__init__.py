@@ -1,1 +1,1 @@
-"""The index of conversations as a recall reads it."""
+"""The index of conversations: the terms of each one as packed postings, and how a recall reads them."""

@@ -20,7 +20,7 @@ from psycopg.rows import class_row
 from dreaming.beliefs.vectors.rules import storable
 from dreaming.database import Transaction
 from dreaming.notes.records import Scope
-from dreaming.recall.postings import unpacked
+from dreaming.recall.index.postings import unpacked
 from dreaming.recall.rules import Floats, Integers, Postings
 
 _LENGTHS = 1 << 22

@@ -1,4 +1,4 @@
-"""The tools of the MCP server: what an assistant may ask the memory, over the API's client.
+"""The MCP server: the tools with which an assistant asks the memory, over the API's client.
 
 The Model Context Protocol is spoken by its official library. What a tool returns of notes and beliefs stands
 in the marks of recalled text: it is data for the assistant, and ingest strips it, should it come back.

@@ -1,4 +1,4 @@
-"""Duplicates and wrong merges, as far as the rules decide them."""
+"""What the rules of deduplication match and keep apart, a statement against its candidates."""
 
 from uuid import UUID
 

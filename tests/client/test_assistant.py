@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from dreaming.local.tools import server
+from dreaming.local.assistant import server
 from dreaming_client import AsyncDreaming
 
 EXAMPLE = json.loads((files("dreaming.api") / "examples.json").read_text("utf-8"))["list_beliefs"]["response"]
