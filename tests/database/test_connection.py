@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -141,6 +142,27 @@ def test_a_role_that_cannot_be_taken_on_leaves_the_database_usable(server_url: s
             pytest.fail("the block ran")
         assert backend(database) > 0
         database.close()
+
+
+@pytest.mark.parametrize(("used_before", "place"), [(True, 1), (True, 2), (False, 2), (False, 3)])
+def test_an_interrupt_at_the_begin_reaches_the_caller(
+    narrow: Database, monkeypatch: pytest.MonkeyPatch, used_before: bool, place: int
+) -> None:
+    if used_before:
+        assert backend(narrow) > 0
+    wait, waits = psycopg.Connection.wait, count(1)
+
+    def interrupted(connection: psycopg.Connection[TupleRow], generator: Any, *arguments: Any) -> Any:
+        if next(waits) == place:
+            next(generator)
+            raise KeyboardInterrupt
+        return wait(connection, generator, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(psycopg.Connection, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt), narrow.transaction(ACME):
+            pytest.fail("the block ran")
+    assert backend(narrow) > 0
 
 
 def test_a_connection_lost_in_a_transaction_holds(narrow: Database, admin: psycopg.Connection[TupleRow]) -> None:

@@ -209,11 +209,13 @@ class Database:
 
 
 def _take_on(connection: Transaction, settings: dict[str, str]) -> None:
-    """Begin a transaction with its role and tenant, in one round trip."""
+    """Begin a transaction with its role and tenant.
+
+    Not in a pipeline, which would save a round trip: an interrupt that comes while one ends is lost.
+    """
     try:
-        with connection.pipeline():
-            connection.execute("begin")
-            connection.execute(_TAKE_ON, settings)
+        connection.execute("begin")
+        connection.execute(_TAKE_ON, settings)
     except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege) as error:
         raise Misconfigured(
             f"the database has no role {settings['role']!r} that this login may take on; "
