@@ -45,12 +45,12 @@ class Dream:
         self("settings", "set", "chat_script", str(file))
         self("settings", "set", "chat_provider", "scripted")
 
-    def notes(self, *rows: dict[str, Any]) -> None:
+    def notes(self, *rows: dict[str, Any], options: tuple[str, ...] = ()) -> None:
         """Bring in notes with the fields id, text, at and author."""
         file = self.home.parent / "notes.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         fields = ("--id-field", "id", "--time-field", "at", "--author-field", "author", "--source", "test")
-        self("ingest", "jsonl", str(file), *fields)
+        self("ingest", "jsonl", str(file), *fields, *options)
 
 
 @pytest.fixture(autouse=True)

@@ -121,6 +121,22 @@ def test_pages_of_beliefs_fit_together(read: Dream) -> None:
     assert "cursor" in read("beliefs", "--cursor", "bm9uc2Vuc2U", code=2).stderr
 
 
+def test_another_scope_that_holds_beliefs_is_named_where_nothing_fits(read: Dream) -> None:
+    mine = ("--user", "ana", "--scope", "private")
+    read.notes({"id": "p", "text": "Ana prefers short meetings.", "at": AT, "author": "Ana"}, options=mine)
+    read("drain", *mine)
+    assert "local / private of ana is another scope: --scope private" in read("beliefs", "unheard-of", *mine[:2]).stdout
+    assert "--scope" not in read("beliefs", "unheard-of").stdout
+
+
+def test_a_succession_counts_days_as_its_note_does(dream: Dream) -> None:
+    dream.switch_on()
+    text = "Lena has worked at the mill since 2021."
+    dream.notes({"id": "east", "text": text, "at": "2026-05-01T10:00:00+09:00", "author": "Ana"})
+    dream("drain")
+    assert "2021-01-01 – …" in dream("why", "Lena", "mill").stdout
+
+
 def test_nothing_found_is_said(read: Dream) -> None:
     assert "No belief matches, of 4 in local / org" in read("beliefs", "unheard-of").stdout
     for command in ("beliefs", "brief"):

@@ -30,6 +30,8 @@ def tell_nothing_believed(session: Session, database: Database, *, narrowed: boo
     elif mine.beliefs.live:
         output.line(f"No belief matches, of {mine.beliefs.live:,} in {slice_name(session.key)}.")
         output.line(f"All of them: {session.invocation} beliefs")
+        for key in (one.slice.key for one in progress.slices if one.slice.key != session.key and one.beliefs.live):
+            output.line(f"  {slice_name(key)} is another scope: --scope {key.scope.value}")
     elif mine.notes.waiting:
         output.line(f"Nothing is believed yet: {counted(mine.notes.waiting, 'note')} wait to be read.")
         for reason in progress.stopped:

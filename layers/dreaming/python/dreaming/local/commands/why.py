@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -56,7 +57,8 @@ def why(session: Session, wanted: tuple[str, ...]) -> None:
         session.output.document(explanation_document(explanation) | {"succession": succession})
     else:
         show_explanation(session, explanation)
-        show_succession(session, succession, explanation.reading.belief.belief_id)
+        zones = (source.note.occurred_at.tzinfo for source in explanation.sources if source.note is not None)
+        show_succession(session, succession, explanation.reading.belief.belief_id, next(zones, None) or UTC)
 
 
 def _belief_id(session: Session, reader: Reader, wanted: tuple[str, ...]) -> str:
@@ -229,14 +231,15 @@ def _show_conflicts(session: Session, explanation: Explanation) -> None:
 _MARKS = {"current": "●", "past": "○", "upcoming": "◌", "review": "?", "rejected": "×"}
 
 
-def show_succession(session: Session, line: Sequence[SuccessionRow], belief_id: UUID) -> None:
-    """Print what held before and after a belief, one stretch a line."""
+def show_succession(session: Session, line: Sequence[SuccessionRow], belief_id: UUID, zone: tzinfo) -> None:
+    """Print what held before and after a belief, one stretch a line, in days as its note counts them."""
     if not line:
         return
     session.output.line(f"\nLine of succession · {line[0].subject} · {line[0].attribute}", "bold")
     for one in line:
-        until = day(one.holds_until) if one.holds_until else "…" if one.standing in ("current", "upcoming") else ""
-        times = f"{day(one.holds_from)} – {until:<10}"
+        ends = "…" if one.standing in ("current", "upcoming") else ""
+        until = day(one.holds_until.astimezone(zone)) if one.holds_until else ends
+        times = f"{day(one.holds_from.astimezone(zone))} – {until:<10}"
         mark = _MARKS.get(one.standing, "○")
         text = f"  {mark} {times}  {one.standing:<8}  {short_id(one.belief_id)}  {one_line(one.statement, 80)}"
         session.output.line(text, "bold" if one.belief_id == belief_id else "")
