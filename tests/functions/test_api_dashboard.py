@@ -27,6 +27,11 @@ def inline(made: Page, tag: str) -> list[str]:
     return re.findall(rf"<{tag}>(.*?)</{tag}>", made.html, re.DOTALL)
 
 
+def test_a_sign_in_may_come_back_to_the_page_with_anything(api: Sandbox) -> None:
+    query = {"code": "a-code", "state": "s", "iss": "https://login.example.test", "error": "access_denied"}
+    assert api.invoke(request("/brain/dashboard", query=query, authorizer=None), seconds=29)["statusCode"] == 200
+
+
 def test_the_page_is_answered_to_anybody_and_asks_no_database(api: Sandbox, installed: World) -> None:
     installed.database.close()
     answer: dict[str, Any] = api.invoke(request("/brain/dashboard", authorizer=None), seconds=29)

@@ -13,6 +13,8 @@ from dreaming.notes.records import Scope, SliceKey
 from dreaming.passes import store as passes_store
 from dreaming.passes.embedding import store
 from dreaming.passes.records import Disposition, RunStatus
+from dreaming.recall.capture import Capturing
+from dreaming.recall.records import IncomingConversation, IncomingTurn
 from tests.embedding_world import SENTENCES, EmbeddingWorld
 from tests.world import note
 
@@ -323,3 +325,34 @@ def test_another_organizations_slice_is_untouched(embedding: EmbeddingWorld) -> 
     embedding.drain()
     assert embedding.vectors(bakery) == [("fake:one:8", SENTENCES[0])]
     assert embedded(embedding) == sorted(SENTENCES)
+
+
+@pytest.mark.parametrize("left", ["waiting", "taken up"])
+def test_a_slice_of_conversations_alone_is_planned_once_it_may_be_embedded(
+    embedding: EmbeddingWorld, left: str
+) -> None:
+    """Captured before the consent, they have no due time; the planner sees them by what synthesis has to do."""
+    embedding.drain()
+    private = SliceKey("acme", Scope.PRIVATE, "mia")
+    embedding.consent(False)
+    embedding.drain()
+    turn = IncomingTurn(speaker="mia", text="The boat needs new sails.")
+    conversation = IncomingConversation(conversation_id="boat", turns=(turn,))
+    flag = {**embedding.world.environment, "DREAMING_CONVERSATION_MEMORY": "true"}
+    capturing = Capturing(
+        embedding.world.database,
+        flag,
+        lambda settings, org_id: embedding.embedder,
+        embedding.world.clock,
+        lambda reason: None,
+    )
+    assert capturing.capture(private.tenant, conversation, scope="private").reason == "no_embedding_consent"
+    if left == "taken up":
+        with embedding.world.transaction(private) as tx:
+            tx.execute("delete from due_times where pass = 'synthesis'")
+            tx.execute("insert into dream_cursor (slice_id, pass) select slice_id, 'synthesis' from slices")
+    assert embedding.tick() == 0
+    embedding.consent()
+    embedding.drain()
+    assert "mia: The boat needs new sails." in embedding.embedder.embedded
+    assert embedding.tick() == 0

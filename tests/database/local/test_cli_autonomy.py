@@ -98,7 +98,7 @@ def test_a_score_set_by_hand_shows_in_history_check_and_blocks(busy: Dream) -> N
     assert "cool-down" in busy("autonomy", "why", "mail-bot").stdout
     assert "yes" in busy("autonomy", "check", "mail-bot", "low").stdout
     assert busy.json("autonomy", "check", "mail-bot", "medium", code=5)["allowed"] is False
-    assert "--new" in busy("autonomy", "set", "mail-bto", "10", "--reason", "r", code=2).stderr
+    assert "`new`" in busy("autonomy", "set", "mail-bto", "10", "--reason", "r", code=2).stderr
     busy("autonomy", "set", "new-bot", "10", "--reason", "on trial", "--new")
     busy("autonomy", "check", "new-bot", "low", code=5)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from dreaming.notes.echo import strip
+from dreaming.recall.capture import Capturing
+from dreaming.recall.records import CaptureAnswer
 from tests.database.local.conftest import Dream
 
 ON = {"DREAMING_CONVERSATION_MEMORY": "true"}
@@ -33,7 +35,9 @@ def test_without_the_flag_nothing_is_done_and_the_remedy_is_said(dream: Dream, f
     for command in (("converse", str(files)), ("recall", "roof")):
         result = dream(*command, code=3)
         assert "DREAMING_CONVERSATION_MEMORY=true" in result.stderr
-        assert dream(*command, code=3, DREAMING_CONVERSATION_MEMORY="1").exit_code == 3
+        for value in ("1", "TRUE", "true "):
+            told = " ".join(dream(*command, code=3, DREAMING_CONVERSATION_MEMORY=value).stderr.split())
+            assert f"DREAMING_CONVERSATION_MEMORY is {value!r}, and must be exactly `true`" in told
 
 
 def test_transcripts_are_captured_and_found_again(dream: Dream, files: Path) -> None:
@@ -71,7 +75,10 @@ def test_a_private_conversation_needs_its_owner(dream: Dream, files: Path) -> No
     assert len(dream.json("recall", "boat", "--user", "ben")["conversations"]) == 1
     assert len(dream.json("recall", "boat", "--user", "ben", "--scope", "private")["conversations"]) == 1
     assert dream("recall", "boat", "--scope", "private", code=2).exit_code == 2
-    assert "another user" in dream("converse", str(files / "boat.vtt"), "--user", "ana").stdout
+    refused = dream("converse", str(files / "boat.vtt"), "--user", "ana", code=2).stdout
+    assert "another user" in refused
+    assert "rename the file" in " ".join(refused.split())
+    assert "Find one" not in refused
     assert "No conversation matches, of 1" in dream("recall", "zephyr", "--user", "ben").stdout
 
 
@@ -104,3 +111,86 @@ def test_files_of_one_name_in_two_folders_are_two_conversations(dream: Dream, fi
     assert {one["conversation_id"] for one in dream.json("recall", "boat")["conversations"]} == {
         *("boat.vtt", "march/boat.vtt")
     }
+
+
+def lines(folder: Path, name: str, *rows: object) -> str:
+    file = folder / name
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
+
+
+def test_old_turns_stay_old(dream: Dream, tmp_path: Path) -> None:
+    dream.environment |= ON
+    turn = {"speaker": "Ana", "text": "The stove is serviced by Haddock.", "said_at": "2019-05-05T10:00:00Z"}
+    dream("converse", lines(tmp_path, "old.jsonl", {"conversation_id": "old", "turns": [turn]}))
+    assert dream.json("recall", "stove")["conversations"][0]["last_at"].startswith("2019-05-05T10:00:00")
+
+
+def test_a_conversation_of_a_taken_name_is_skipped_unless_it_goes_on(dream: Dream, tmp_path: Path) -> None:
+    dream.environment |= ON
+    rows = [
+        {"id": "one", "turns": ["Ana: The stove is old."]},
+        {"id": "one", "turns": ["Ana: The stove is old.", "Ben: I see."]},
+        {"id": "one", "turns": ["Ana: The boat is blue."]},
+    ]
+    file = lines(tmp_path, "a.jsonl", *rows)
+    other = lines(tmp_path, "b.jsonl", {"id": "one", "turns": ["Ana: The stove is old."]})
+    result = dream("converse", file, other)
+    assert "1 conversation captured of 1, 2 skipped." in result.stdout
+    told = " ".join((result.stdout + result.stderr).split())
+    assert "skipped a.jsonl, line 3: has the conversation's name of a.jsonl, line 2 with other turns" in told
+    assert "skipped b.jsonl, line 1: has the conversation's name of a.jsonl, line 2 with other turns" in told
+    [found] = dream.json("recall", "stove")["conversations"]
+    assert found["turns"] == 2
+    assert dream.json("recall", "boat")["conversations"] == []
+
+
+def test_an_erased_conversation_names_the_command_that_lets_it_in(dream: Dream, tmp_path: Path) -> None:
+    dream.environment |= ON
+    file = lines(tmp_path, "a.jsonl", {"id": "two words", "turns": ["Ana: The stove is old."]})
+    dream("converse", file, "--user", "ana")
+    dream("erase", "owner", "--user", "ana", "--yes")
+    refused = dream("converse", file, "--user", "ana", code=2).stdout
+    assert "dream --user ana erase lift-conversation 'two words'" in refused
+    assert "erase lift-organization" in " ".join(refused.split())
+    assert "doctor" not in refused
+    dream("erase", "lift-conversation", "two words", "--user", "ana")
+    assert "1 conversation captured of 1." in dream("converse", file, "--user", "ana").stdout
+
+
+def test_consent_and_embedder_are_asked_for_at_once(dream: Dream, tmp_path: Path) -> None:
+    dream.environment |= ON
+    file = lines(tmp_path, "a.jsonl", {"id": "one", "turns": ["Ana: The stove is old."]})
+    for told in (dream("converse", file).stdout, dream("recall", "stove").stderr):
+        assert "DREAMING_EMBEDDING_PROVIDER=minilm" in told
+        assert "settings set embedding_consent true" in " ".join(told.split())
+    dream.environment["DREAMING_EMBEDDING_PROVIDER"] = "minilm"
+    for told in (dream("converse", file).stdout, dream("recall", "stove").stderr):
+        assert "DREAMING_EMBEDDING_PROVIDER" not in told
+        assert "embedding_consent" in told
+
+
+@pytest.mark.parametrize(
+    ("reason", "pending", "code"),
+    [
+        *(("database_unavailable", False, 4), ("misconfigured", False, 3), ("not_owner", False, 2)),
+        *(("throttled", True, 0), ("provider_unavailable", True, 0)),
+    ],
+)
+def test_the_exit_code_says_why_nothing_was_stored(
+    dream: Dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str, pending: bool, code: int
+) -> None:
+    dream.environment |= ON
+    answer = CaptureAnswer(captured=False, reason=reason, pending=pending)
+    monkeypatch.setattr(Capturing, "capture", lambda *_, **__: answer)
+    file = lines(tmp_path, "a.jsonl", {"id": "one", "turns": ["Ana: The stove is old."]})
+    assert ("Find one" in dream("converse", file, code=code).stdout) == (code == 0)
+
+
+def test_a_name_that_says_nothing_is_skipped(dream: Dream, tmp_path: Path) -> None:
+    dream.environment |= ON
+    rows = [{"id": "\0", "turns": ["Ana: So."]}, {"id": "two", "turns": ["Ana: Well \ud800."]}]
+    document = dream.json("converse", lines(tmp_path, "a.jsonl", *rows))
+    [skipped] = document["skipped"]
+    assert (skipped["location"], "conversation_id" in skipped["reason"]) == ("a.jsonl, line 1", True)
+    assert len(document["conversations"]) == 1

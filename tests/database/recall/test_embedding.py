@@ -110,3 +110,15 @@ def test_a_refused_chunk_leaves_its_conversation_alone_until_it_is_due(memory: M
         assert SOURCE.missing(tx, slice_id, "words", now=memory.now, limit=10) == []
         assert SOURCE.counts(tx, slice_id, "words").refused == 1
         assert len(SOURCE.missing(tx, slice_id, "words", now=memory.now + timedelta(hours=2), limit=10)) == 1
+
+
+def test_before_any_vector_the_answer_says_that_words_were_compared_alone(memory: Memory) -> None:
+    embedder, memory.embedder = memory.embedder, None
+    memory.capture("boat", "the boat needs sails")
+    memory.capture("roof", "the roof leaks")
+    memory.embedder = embedder
+    found = memory.recall("sails")
+    assert ([one.likeness for one in found.conversations], found.reason) == ([None], "not_embedded_yet")
+    assert memory.recall("sails", scope="private").reason is None
+    embed(memory, embedder, limit=1)
+    assert memory.recall("sails").reason is None

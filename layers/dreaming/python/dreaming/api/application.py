@@ -77,7 +77,8 @@ class _UnknownParametersError(Exception):
 
 def _unknown_parameters(app: Application) -> tuple[Misfit, ...]:
     route = app.asked_route()
-    if route is None:  # what no route answers is refused for that
+    # What no route answers is refused for that; a sign-in comes back to the page with whatever its provider adds.
+    if route is None or route.openapi_path == dashboard.PATH:
         return ()
     known = [str(one.alias) for one in route.dependant.query_params]
     return unknown_names(app.current_event.query_string_parameters, known, of="parameter of this route")

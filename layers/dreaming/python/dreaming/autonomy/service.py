@@ -162,7 +162,7 @@ def set_score(
     with database.transaction(Tenant(org_id)) as tx:
         slice_ = create_slice(tx, SliceKey(org_id))
         if not new and not store.read_agents(tx, org_id, [agent_id]):
-            raise NotFound("agent", f"{agent_id[:60]!r} has no record", "check the name, or say that it is new (`new`, or --new)")
+            raise NotFound("agent", f"{agent_id[:60]!r} has no record", "check the name, or say that it is `new`")
         agent = store.lock_agents(tx, org_id, [agent_id], now=now)[agent_id]
         store.change_score(
             tx,

@@ -34,6 +34,9 @@ from dreaming.settings.service import load_organization
 MAX_QUERY_CHARACTERS = 4_000
 """Longest query."""
 
+NOT_EMBEDDED_YET = "not_embedded_yet"
+"""The reason of an answer by words alone where no conversation searched has a vector yet."""
+
 _PURPOSE = "recall"
 """What calls of the embedder are counted under."""
 
@@ -72,7 +75,8 @@ class Recalling:
         """Return the conversations that fit the query best, at most 10.
 
         Without a scope those of the organization are searched and, when a user asks, the user's own
-        private ones. Where the query gets no vector, words alone decide and the answer's reason says why.
+        private ones. Where the query gets no vector, or no conversation has one yet, words alone decide and
+        the answer's reason says why.
         Without the flag nothing is read or embedded.
 
         Raises:
@@ -186,6 +190,8 @@ def _search(
         looked_up = rules.rarest(store.count_postings(tx, question.slices, asked), most=rules.MOST_POSTINGS)
     postings = store.read_postings(tx, question.slices, looked_up)
     lexical = rules.bm25(postings, documents.ids, documents.lengths)
+    if vector is not None and len(documents.ids) and np.isnan(documents.likeness).all():
+        reason = NOT_EMBEDDED_YET
     ranked = rules.rank(documents.ids, lexical, documents.likeness, lexical_weight=question.lexical_weight, limit=limit)
     weights = {term: rules.idf(len(found.documents), len(documents.ids)) for term, found in postings.items()}
     return RecallAnswer(_hits(tx, question.slices, ranked, weights), reason, len(asked) - len(looked_up))

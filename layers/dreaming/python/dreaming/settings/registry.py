@@ -293,7 +293,7 @@ _SETTINGS = (
     _setting(
         "conversation_idle_minutes",
         10.0,
-        "How long nothing must be said until a conversation's new turns become a note; a longer pause divides notes.",
+        "How long nothing is said until turns become a note, from the next capture on; a longer pause divides notes.",
         "dreaming.recall.idleness",
         between=(0, 10_080),
     ),

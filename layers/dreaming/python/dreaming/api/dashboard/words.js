@@ -68,6 +68,7 @@ const RECALL_REASONS = {
   off: "Conversations are neither captured nor found in this deployment.",
   no_embedding_consent: "Only words were compared: the organization has not agreed that its text goes to the embedder.",
   no_embedder: "Only words were compared: the deployment has no embedder.",
+  not_embedded_yet: "Only words were compared: no conversation searched has a vector yet; the next run makes them.",
 };
 
 const STATUS_KINDS = { drained: "good", running: "accent", held: "warn", stalled: "bad", stopped: "warn", replaced: "" };

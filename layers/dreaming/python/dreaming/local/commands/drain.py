@@ -14,16 +14,24 @@ from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.other_passes import (
     OTHER_PASSES,
     PassDrained,
+    Stopped,
     drain_pass,
+    hidden_batches,
     own_refusals,
     own_slices,
+    refusals_of_tick,
+    show_held,
+    show_hidden,
     show_pass_drained,
+    stopped_passes,
 )
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
+from dreaming.local.commands.waiting_conversations import told as told_waiting
+from dreaming.local.commands.waiting_conversations import waiting_conversations
 from dreaming.local.occupation import DRAIN, beside_others
 from dreaming.local.output import counted
-from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS, RUN_COUNTS, message_group
+from dreaming.passes.records import CONSOLIDATION, PASS_FUNCTIONS, RUN_COUNTS, SYNTHESIS, message_group
 
 if TYPE_CHECKING:
     from dreaming.api.records import RunReading, SliceStatus
@@ -35,24 +43,15 @@ _UNAVAILABLE = 4
 
 
 @dataclass(frozen=True)
-class Stopped:
-    """Why a slice does not go on, and the command that changes it."""
-
-    slice_id: int | None
-    reason: str
-    detail: str | None
-    remedy: str
-
-
-@dataclass(frozen=True)
 class Drained:
-    """What a drain did in the slices that the caller sees."""
+    """What a drain did in the slices that the caller sees; `hidden` counts the batches of others."""
 
     report: DrainReport
     totals: dict[str, int]
     rejected_by_rule: dict[str, int]
     waiting: int
     stopped: tuple[Stopped, ...]
+    hidden: int = 0
 
 
 _which_pass = click.argument(
@@ -78,17 +77,19 @@ def run(session: Session, pass_name: str) -> int:
     with session.runtime() as runtime:
         others = {name: runtime.tick(name) for name in _others(pass_name)}
         if pass_name not in (_ALL, CONSOLIDATION):
-            return _show_ticks(session, others)
+            return _show_ticks(session, runtime, others)
         answer = runtime.tick()
         stopped = stopped_by_tick(session, runtime, answer)
         statuses = session.reader(runtime.database).status(CONSOLIDATION, runs=0)
+        conversations = waiting_conversations(session, runtime.database) if pass_name == _ALL else None
     running = sum(status.cursor.running for status in statuses)
     if session.output.as_json:
         passes = {name: other["started"] for name, other in others.items()}
         document = {"started": answer["started"], "running": running, "stopped": stopped, "passes": passes}
+        document |= {"waiting_conversations": conversations} if conversations else {}
         session.output.document(document)
     else:
-        _show_tick(session, answer, running, stopped, statuses)
+        _show_tick(session, answer, running, stopped, statuses, told_waiting(conversations))
         for name, other in others.items():
             _show_started(session, name, other)
     return _UNAVAILABLE if stopped and not answer["started"] else 0
@@ -128,10 +129,14 @@ def drain(session: Session, redrive: bool, everyone: bool, pass_name: str) -> in
             if name == CONSOLIDATION:
                 drained = drain_all(session, runtime, everyone=everyone)
             else:
-                others.append(drain_pass(session, runtime, name, everyone=everyone))
+                others.append(drain_pass(session, runtime, name, everyone=everyone, alone=pass_name != _ALL))
+        conversations = waiting_conversations(session, runtime.database) if SYNTHESIS in passes else None
+    stopped = [*(drained.stopped if drained else ())]
+    stopped += stopped_passes(session, {other.pass_name: other.held for other in others})
     if session.output.as_json:
-        by_pass = {"passes": {other.pass_name: other for other in others}, "redriven": redriven}
-        session.output.document({**(vars(drained) if drained else {}), **by_pass})
+        document = {**(vars(drained) if drained else {}), "stopped": stopped, "redriven": redriven}
+        document |= {"waiting_conversations": conversations} if conversations else {}
+        session.output.document({**document, "passes": {other.pass_name: other for other in others}})
     else:
         if redrive:
             _show_redriven(session, redriven, everyone=everyone)
@@ -141,8 +146,21 @@ def drain(session: Session, redrive: bool, everyone: bool, pass_name: str) -> in
         for other in others:
             show_pass_drained(session, other, told=told)
             told |= set(other.held)
-    stopped = drained is not None and (drained.stopped or drained.report.dead)
-    return _UNAVAILABLE if stopped or any(other.dead for other in others) else 0
+        _show_waiting(session, told_waiting(conversations), idle=_is_idle(drained, others, stopped))
+    dead = any(other.dead for other in others) or (drained is not None and drained.report.dead)
+    return _UNAVAILABLE if stopped or dead else 0
+
+
+def _is_idle(drained: Drained | None, others: Sequence[PassDrained], stopped: Sequence[Stopped]) -> bool:
+    """Tell whether nothing was done, and nothing stopped it."""
+    return not (drained and drained.report.batches) and not any(other.batches for other in others) and not stopped
+
+
+def _show_waiting(session: Session, waiting: str | None, *, idle: bool) -> None:
+    if waiting is not None:
+        session.output.line(waiting)
+    elif idle:
+        session.output.line("Nothing was waiting.")
 
 
 def _redrive(session: Session, runtime: LocalRuntime, passes: Sequence[str], *, everyone: bool) -> dict[str, int]:
@@ -163,18 +181,29 @@ def _others(pass_name: str) -> tuple[str, ...]:
     return OTHER_PASSES if pass_name == _ALL else tuple(name for name in OTHER_PASSES if name == pass_name)
 
 
-def _show_ticks(session: Session, answers: dict[str, dict[str, Any]]) -> int:
+def _show_ticks(session: Session, runtime: LocalRuntime, answers: Mapping[str, Mapping[str, Any]]) -> int:
+    slice_ids = own_slices(session, runtime)
+    held = {
+        name: refusals_of_tick(session, runtime, name, answer, slice_ids, alone=True)
+        for name, answer in answers.items()
+    }
+    conversations = waiting_conversations(session, runtime.database) if SYNTHESIS in answers else None
     if session.output.as_json:
-        session.output.document({"passes": {name: answer["started"] for name, answer in answers.items()}})
+        document: dict[str, Any] = {"passes": {name: answer["started"] for name, answer in answers.items()}}
+        document |= {"waiting_conversations": conversations} if conversations else {}
+        session.output.document({**document, "stopped": stopped_passes(session, held)})
     else:
         for name, answer in answers.items():
             _show_started(session, name, answer)
-            if not answer["started"]:
-                session.output.line(f"{name}: {answer['reason'] or 'nothing is due'}")
-    return 0
+            if not answer["started"] and not held[name]:
+                session.output.line(f"{name}: nothing is due")
+            show_held(session, name, held[name])
+        _show_waiting(session, told_waiting(conversations), idle=False)
+    started = any(answer["started"] for answer in answers.values())
+    return _UNAVAILABLE if any(held.values()) and not started else 0
 
 
-def _show_started(session: Session, pass_name: str, answer: dict[str, Any]) -> None:
+def _show_started(session: Session, pass_name: str, answer: Mapping[str, Any]) -> None:
     for message in answer["started"]:
         session.output.line(f"Started run {message['run_id']} of {pass_name} in slice {message['slice_id']}")
 
@@ -190,14 +219,17 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
     answer = runtime.tick(only=only)
     slice_ids = None if everyone else own_slices(session, runtime)
     answer["refused"] = own_refusals(answer, slice_ids)
+    worked: Counter[int | None] = Counter()
     total = _waiting(_meant(session, reader.status(CONSOLIDATION, runs=0)))
     with session.output.progress("consolidate", total, "notes") as show:
 
         def on_batch(event: BatchEvent) -> None:
+            worked[event.slice_id] += 1
             statuses = _meant(session, reader.status(CONSOLIDATION, runs=0))
             beliefs = sum(status.beliefs.live for status in statuses)
             detail = "a batch failed, trying again" if event.failed else counted(beliefs, "belief")
-            show(max(0, total - _waiting(statuses)), detail=detail)
+            if total:
+                show(max(0, total - _waiting(statuses)), detail=detail)
 
         report = runtime.drain(on_batch=on_batch, slice_ids=slice_ids)
     run_ids = {*earlier, *(UUID(message["run_id"]) for message in answer["started"])}
@@ -210,6 +242,7 @@ def drain_all(session: Session, runtime: LocalRuntime, *, only: int | None = Non
         rejected_by_rule=dict(sorted((_by_rule(after) - _by_rule(before)).items())),
         waiting=_waiting(statuses),
         stopped=stopped,
+        hidden=hidden_batches(worked, statuses),
     )
 
 
@@ -229,9 +262,7 @@ def stopped_by_tick(session: Session, runtime: LocalRuntime, answer: dict[str, A
 def show_drained(session: Session, drained: Drained) -> None:
     """Print what a drain did."""
     output, totals = session.output, drained.totals
-    if not drained.report.batches and not drained.stopped:
-        output.line("Nothing was waiting.")
-    if drained.report.batches:
+    if drained.report.batches > drained.hidden:
         output.line(
             f"{counted(totals['notes_consolidated'], 'note')} consolidated, "
             f"{totals['notes_empty']:,} empty, {totals['notes_retired']:,} retired, {drained.waiting:,} waiting"
@@ -253,6 +284,7 @@ def show_drained(session: Session, drained: Drained) -> None:
             f"{counted(totals['model_calls'], 'model call')}, {totals['input_tokens']:,} tokens in, "
             f"{totals['output_tokens']:,} out"
         )
+    show_hidden(session, CONSOLIDATION, drained.hidden)
     if totals["notes_retired"]:
         output.line(f"Retired notes: {session.invocation} retired", "yellow")
     if drained.report.dead:
@@ -278,6 +310,7 @@ def _show_tick(
     running: int,
     stopped: Sequence[Stopped],
     statuses: Sequence[SliceStatus],
+    conversations: str | None,
 ) -> None:
     output = session.output
     for message in answer["started"]:
@@ -286,7 +319,10 @@ def _show_tick(
         output.line(f"{counted(running, 'run')} under way; work through with: {session.invocation} drain")
     elif not stopped and not _waiting(statuses):
         output.line("Nothing started: no note is waiting.")
-        output.line(f"  Bring some in: {session.invocation} ingest --help")
+        if conversations is None:
+            output.line(f"  Bring some in: {session.invocation} ingest --help")
+    if conversations is not None:
+        output.line(conversations)
     show_stopped(session, stopped)
 
 

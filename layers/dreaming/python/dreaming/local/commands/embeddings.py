@@ -54,7 +54,7 @@ def embeddings(session: Session) -> None:
     """
     with session.database() as database:
         settings, enrolment = session.organization(database)
-        configured = _configured(settings)
+        configured = configured_space(settings)
         reasons = ("embedding_off",) if configured is None else why_not(EMBEDDING, settings, enrolment)
         found = [
             _read(database, session, status, configured, reasons)
@@ -74,7 +74,8 @@ def embeddings(session: Session) -> None:
         session.output.line(f"The organization {session.org!r} has no notes yet.")
 
 
-def _configured(settings: Settings) -> Space | None:
+def configured_space(settings: Settings) -> Space | None:
+    """Return the space that the settings name, None where embedding is off."""
     from dreaming.beliefs.vectors.records import Space
     from dreaming.models.selection import embedding_space
 

@@ -10,7 +10,7 @@ import click
 from dreaming.errors import Misconfigured
 from dreaming.local.commands.beliefs import words_meant
 from dreaming.local.commands.command import DreamCommand, with_session
-from dreaming.local.commands.conversations import recalling, remedy
+from dreaming.local.commands.conversations import off_remedy, recalling, remedy, words_only
 from dreaming.local.commands.nothing import tell_nothing_recalled
 from dreaming.local.commands.session import Session
 from dreaming.local.output import counted, day, escaped, one_line, printable
@@ -47,10 +47,11 @@ def recall(session: Session, words: Sequence[str], limit: int, for_agent: bool) 
 
     query = " ".join(words_meant(words, "QUERY", f"say what it was about: {session.invocation} {_EXAMPLE}"))
     if not is_on(session.variables):
-        raise Misconfigured(remedy("off"))
+        raise Misconfigured(off_remedy(session.variables))
     with session.database() as database:
         scope = session.scope if _scope_given() else None
         answer = recalling(session, database).recall(session.tenant, query, scope=scope, limit=limit)
+        lacking = words_only(session, database, [answer.reason])
         if not answer.conversations and not session.output.as_json and not for_agent:
             tell_nothing_recalled(session, database, searched_scopes(session.tenant, scope))
     if session.output.as_json:
@@ -58,14 +59,14 @@ def recall(session: Session, words: Sequence[str], limit: int, for_agent: bool) 
     elif for_agent:
         session.output.whole(printable(marked(session.tenant, answer)))
     else:
-        _show(session, answer)
+        _show(session, answer, lacking)
 
 
 def _scope_given() -> bool:
     return bool(click.get_current_context().find_root().obj.get("scope"))
 
 
-def _show(session: Session, answer: RecallAnswer) -> None:
+def _show(session: Session, answer: RecallAnswer, lacking: str | None) -> None:
     from rich.table import Table
 
     if answer.conversations:
@@ -77,7 +78,7 @@ def _show(session: Session, answer: RecallAnswer) -> None:
             made.add_row()
         session.output.show(made)
     if answer.reason:
-        session.output.notice(remedy(answer.reason))
+        session.output.notice(lacking or remedy(answer.reason))
     if answer.terms_left_out:
         session.output.notice(f"{counted(answer.terms_left_out, 'common word')} of the query left out")
 

@@ -12,6 +12,7 @@ _REMEDIES = {
     "consent_missing": "allow its notes to go to the chat model: {dream} settings set model_consent true",
     "no_embedding_consent": "allow its text to go to the embedder: {dream} settings set embedding_consent true",
     "embedding_off": "choose an embedder: {dream} settings set embedding_provider minilm",
+    "off": "conversations are not remembered here; set DREAMING_CONVERSATION_MEMORY=true",
     "settings_unreadable": "a setting cannot be read; find it with: {dream} doctor",
     "missing_key": "set the provider's key in the environment, then: {dream} drain",
     "misconfigured": "correct the setting that is named, then: {dream} drain",

@@ -10,6 +10,7 @@ import click
 from dreaming.local.commands.command import DreamCommand, with_session
 from dreaming.local.commands.remedies import remedy
 from dreaming.local.commands.session import Session
+from dreaming.local.commands.waiting_conversations import told, waiting_conversations
 from dreaming.local.output import escaped, minute, short_id, table
 from dreaming.passes.records import CONSOLIDATION
 
@@ -36,11 +37,13 @@ def status(session: Session, runs: int) -> None:
     """
     with session.database() as database:
         progress = session.reader(database).progress(CONSOLIDATION, runs=runs)
+        conversations = waiting_conversations(session, database)
     statuses = progress.slices
     stopped = [{"reason": reason, "remedy": remedy(session, reason)} for reason in progress.stopped]
     if session.output.as_json:
         slices = [{**status_document(one), "reconsolidation": one.rereading} for one in statuses]
-        session.output.document({"org": session.org, "stopped": stopped, "slices": slices})
+        document = {"org": session.org, "stopped": stopped, "slices": slices}
+        session.output.document(document | ({"waiting_conversations": conversations} if conversations else {}))
         return
     for one in stopped:
         session.output.line(f"Stopped: {one['reason']}", "yellow")
@@ -50,6 +53,8 @@ def status(session: Session, runs: int) -> None:
         session.output.line(f"Next: {session.invocation} ingest --help, or see it work: dream demo")
     for status in statuses:
         show_status(session, status)
+    if (waiting := told(conversations)) is not None:
+        session.output.line(waiting)
 
 
 def status_document(status: SliceStatus) -> dict[str, Any]:

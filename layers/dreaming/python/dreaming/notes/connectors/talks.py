@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from dreaming.notes.connectors.decoding import decode
 from dreaming.notes.connectors.records import Skipped
 from dreaming.notes.connectors.spoken import parse_spoken
 from dreaming.notes.connectors.subtitles import parse_subtitles
-from dreaming.notes.connectors.times import moment_in_name
+from dreaming.notes.connectors.times import moment_in_name, parse_moment
 from dreaming.notes.connectors.turns import DEFAULT_WINDOW_CHARACTERS, Turn, join_turns, parse_turn
 
 _SUBTITLES = frozenset({".vtt", ".srt"})
@@ -21,22 +22,34 @@ _SPOKEN = frozenset({".txt", ".text", ".transcript"})
 _LISTS = ("turns", "messages", "conversation")
 _SPEAKERS = ("speaker", "role", "author", "name")
 _SAID = ("text", "content", "message")
+_TIMES = ("said_at", "at", "timestamp", "time", "created_at", "date")
+_BEGAN = ("started_at", "start_time", "create_time", *_TIMES)
+_COUNTED = re.compile(r"\s*\d+(?:\.\d+)?\s*")
+_FIRST_COUNTED = datetime.fromtimestamp(10**8, UTC)
+_LONGEST_OFFSET = timedelta(seconds=10**8)
+
+
+class _UnreadTimeError(Exception):
+    """A time that cannot be read; the message says where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """One conversation of a file; `start` is when it began, as far as that is known."""
+    """One conversation of a file, `place` in it, and when each of its turns was said, as far as that is known."""
 
     name: str
     turns: tuple[Turn, ...]
-    start: datetime
+    said: tuple[datetime, ...]
+    place: str
 
 
 def read_talks(file: Path) -> Iterator[Talk | Skipped]:
     """Yield the conversations of a file: one of a transcript, one of each line of JSON lines.
 
     A line holds its turns in `turns`, `messages` or `conversation`, and its name in `conversation_id` or
-    `id`. What is no conversation is skipped with its place.
+    `id`. A turn without a time has that of the turn before it, the first ones that of the conversation,
+    else the first time of any turn, else the date in the file's name, else the file's. Times without an
+    offset are in UTC. What is no conversation, or has a time that cannot be read, is skipped with its place.
     """
     try:
         data, modified = file.read_bytes(), datetime.fromtimestamp(file.stat().st_mtime, UTC)
@@ -66,7 +79,8 @@ def _transcript(file: Path, text: str, start: datetime) -> Talk | Skipped:
         turns = [turn for turn in parse_spoken(text) if turn.text]
         missing = "no line of the form `Speaker: text`"
         turns = turns if any(turn.speaker for turn in turns) else []
-    return Talk(file.name, tuple(turns), start) if turns else Skipped(file.name, missing)
+    said = tuple(start + min(turn.offset or timedelta(), _LONGEST_OFFSET) for turn in turns)
+    return Talk(file.name, tuple(turns), said, file.name) if turns else Skipped(file.name, missing)
 
 
 def _lines(name: str, text: str, start: datetime) -> Iterator[Talk | Skipped]:
@@ -76,15 +90,53 @@ def _lines(name: str, text: str, start: datetime) -> Iterator[Talk | Skipped]:
         place = f"{name}, line {number}"
         try:
             row = json.loads(line)
-            held = next(row[key] for key in _LISTS if isinstance(row.get(key), list))
-            turns = tuple(turn for one in held if (turn := _turn(one)) is not None)
         except (ValueError, RecursionError):
             yield Skipped(place, "is not JSON")
-        except (AttributeError, StopIteration):
-            yield Skipped(place, f"is no object with a list in {', '.join(_LISTS)}")
         else:
-            called = str(row.get("conversation_id") or row.get("id") or f"{name}#{number}")
-            yield Talk(called, turns, start) if turns else Skipped(place, "holds no turn")
+            yield _talk(row, f"{name}#{number}", place, start)
+
+
+def _talk(row: Any, unnamed: str, place: str, start: datetime) -> Talk | Skipped:
+    lists = [row[key] for key in _LISTS if isinstance(row.get(key), list)] if isinstance(row, dict) else []
+    if not lists:
+        return Skipped(place, f"is no object with a list in {', '.join(_LISTS)}")
+    read = [(number, one, turn) for number, one in enumerate(lists[0], start=1) if (turn := _turn(one)) is not None]
+    if not read:
+        return Skipped(place, "holds no turn")
+    try:
+        began = _moment(row, _BEGAN, "")
+        known = [_moment(one, _TIMES, f" of turn {number}") for number, one, _ in read]
+    except _UnreadTimeError as error:
+        return Skipped(place, str(error))
+    first = began or next((moment for moment in known if moment is not None), start)
+    called = str(row.get("conversation_id") or row.get("id") or unnamed)
+    return Talk(called, tuple(turn for _, _, turn in read), tuple(_filled(known, first)), place)
+
+
+def _filled(known: Sequence[datetime | None], start: datetime) -> Iterator[datetime]:
+    last = start
+    for moment in known:
+        last = moment or last
+        yield last
+
+
+def _moment(held: Any, keys: Sequence[str], whose: str) -> datetime | None:
+    """Return the first time that can be read in one of the fields; None where all are absent or empty."""
+    given = {key: held[key] for key in keys if held.get(key) not in (None, "")} if isinstance(held, Mapping) else {}
+    for value in given.values():
+        moment = parse_moment(value, UTC)
+        if moment is not None and _is_possible(moment, value):
+            return moment.astimezone(UTC)
+    if given:
+        problem = f"has a time in field {next(iter(given))!r}{whose} that cannot be read"
+        raise _UnreadTimeError(f"{problem}; write it as 2026-03-05T14:00+01:00, or in seconds since 1970")
+    return None
+
+
+def _is_possible(moment: datetime, value: object) -> bool:
+    """Whether a moment can be meant: few seconds since 1970 are those since the conversation began."""
+    is_counted = not isinstance(value, str) or _COUNTED.fullmatch(value) is not None
+    return 1 < moment.year < 9999 and not (is_counted and moment < _FIRST_COUNTED)
 
 
 def _turn(one: Any) -> Turn | None:

@@ -90,7 +90,8 @@ def _items(folder: Path, files: Iterable[Path], options: TranscriptOptions, mark
 
 def _read_file(file: Path, name: str, options: TranscriptOptions, marks: Marks) -> Iterator[Item]:
     if file.suffix.lower() not in _SUBTITLES | _SPOKEN:
-        yield Skipped(name, f"unknown file type {file.suffix or 'without a suffix'}; known: .vtt, .srt, .txt")
+        hint = "; lines of JSON are read by `dream ingest jsonl`" if file.suffix.lower() == ".jsonl" else ""
+        yield Skipped(name, f"unknown file type {file.suffix or 'without a suffix'}; known: .vtt, .srt, .txt{hint}")
         return
     entry = short_id(name.encode(errors="surrogateescape").decode(errors="replace"))
     known = marks.known(entry)

@@ -12,6 +12,7 @@ from dreaming.database import Transaction
 from dreaming.notes.records import Scope, Slice, SliceKey
 from dreaming.passes.embedding.records import Consent, Refused, SliceSpaces, Text
 from dreaming.passes.embedding.rules import MOST_ATTEMPTS, retry_at
+from dreaming.passes.records import SYNTHESIS
 
 
 def slices_to_embed(
@@ -27,8 +28,8 @@ def slices_to_embed(
     """Return the slices with something to embed or to forget, those planned longest ago first; planner role.
 
     To embed, where the organization is enrolled and consents: a due time has come, the model is another
-    than the slice's, its enrolment changed, or it has notes and nothing was ever embedded. To forget:
-    it consents no more. `target_model` is None where embedding is off; then only the latter counts.
+    than the slice's, its enrolment changed, or it has notes or conversations and nothing was ever embedded.
+    To forget: it consents no more. `target_model` is None where embedding is off; then only the latter counts.
     `only` asks for one slice by id, due or not.
     """
     query = """
@@ -45,7 +46,13 @@ def slices_to_embed(
             when not e.enrolled or %(target)s::text is null then false
             when %(only)s::bigint is not null then s.slice_id = %(only)s
             else s.scope <> 'shared' and (
-                d.due_at <= %(now)s or (v.slice_id is null and s.last_seq > 0)
+                d.due_at <= %(now)s
+                or v.slice_id is null and (
+                    s.last_seq > 0
+                    -- The planner sees no conversation, but that one waits to become notes, or has.
+                    or exists (select from due_times o where o.slice_id = s.slice_id and o.pass = %(synthesis)s)
+                    or exists (select from dream_cursor o where o.slice_id = s.slice_id and o.pass = %(synthesis)s)
+                )
                 or v.target_model <> %(target)s or v.consent_at is distinct from e.updated_at
                     and v.slice_id is not null
             )
@@ -55,6 +62,7 @@ def slices_to_embed(
     """
     parameters = {
         "pass": pass_name,
+        "synthesis": SYNTHESIS,
         "target": target_model,
         "now": now,
         "stalled_after": stalled_after,

@@ -21,6 +21,15 @@ class Idle:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many conversations have turns that are in no note, how many of them are due, and when the first is."""
+
+    conversations: int
+    due: int
+    next_due_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class MadeNote:
     """A note made of the turns `first_turn` to before `end_turn`; `turns_sha256` covers all turns up to there."""
 

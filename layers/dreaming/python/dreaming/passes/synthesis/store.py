@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 from dreaming.database import Transaction
 from dreaming.passes.records import SYNTHESIS
 from dreaming.passes.store import make_due, set_due
-from dreaming.passes.synthesis.records import Idle, MadeNote
+from dreaming.passes.synthesis.records import Idle, MadeNote, Waiting
 
 
 def lock_due(tx: Transaction, slice_id: int, *, now: datetime, limit: int) -> list[Idle]:
@@ -88,6 +88,18 @@ def replace_made(
         "update conversations set synthesis_due_at = null where slice_id = %s and document_id = any(%s)",
         (slice_id, list(made)),
     )
+
+
+def count_waiting(tx: Transaction, slice_ids: Sequence[int], *, now: datetime) -> Waiting:
+    """Count the slices' conversations that are not all in notes, those that are due, and say when the next one is."""
+    row = tx.execute(
+        """
+        select count(*), count(*) filter (where synthesis_due_at <= %(now)s), min(synthesis_due_at)
+        from conversations where slice_id = any(%(slices)s) and synthesis_due_at is not null
+        """,
+        {"now": now, "slices": list(slice_ids)},
+    ).fetchone()
+    return Waiting(*row) if row else Waiting(0, 0, None)
 
 
 def settle_due(tx: Transaction, slice_id: int) -> datetime | None:
