@@ -262,9 +262,11 @@ class Recount:
 
     `differences` are the maintained counters that it does not confirm: name, kept value, counted
     value. `wrong_quotes` of the slice's `quotes` are not what stands at their place in the note.
+    `wrong_sources` beliefs say another number of sources than they have.
     """
 
     slice: Slice
     differences: tuple[tuple[str, int, int], ...]
+    wrong_sources: int
     quotes: int
     wrong_quotes: int

@@ -12,7 +12,7 @@ from uuid import UUID
 from dreaming.api import paging, store
 from dreaming.api.beliefs import store as beliefs_store
 from dreaming.api.beliefs.store import BeliefFilter, BeliefPlace, BeliefRow
-from dreaming.api.paging import Page, page_of
+from dreaming.api.paging import Kind, Page, page_of
 from dreaming.api.records import (
     BeliefPage,
     BeliefReading,
@@ -98,7 +98,7 @@ class Reader:
     ) -> tuple[list[Note], str | None]:
         """Return a page of a slice's notes without their texts, the latest sequence first, and its cursor."""
         _check_limit(limit)
-        before = None if cursor is None else cast(int, paging.read_cursor(cursor, [int])[0])
+        before = None if cursor is None else cast(int, paging.read_cursor(cursor, [Kind.NUMBER])[0])
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
             if found is None:
@@ -203,7 +203,7 @@ class Reader:
     ) -> Page[ReviewRow]:
         """Return the pairs of a slice's beliefs that need a person, the undecidable before the open."""
         _check_limit(limit)
-        after = None if cursor is None else paging.read_cursor(cursor, [int, datetime, UUID, UUID])
+        after = None if cursor is None else paging.read_cursor(cursor, [Kind.SMALL, Kind.MOMENT, Kind.ID, Kind.ID])
         place = cast(tuple[int, datetime, UUID, UUID] | None, after)
         with self._transaction() as tx:
             found = notes_store.find_slice(tx, key)
@@ -295,6 +295,7 @@ def _recount(database: Database, slice_: Slice) -> Recount:
         kept_notes = notes_store.read_counters(tx, slice_.slice_id)
         counted = store.count_beliefs(tx, slice_.slice_id)
         kept = store.read_belief_counters(tx, slice_.slice_id)
+        wrong_sources = store.count_miscounted(tx, slice_.slice_id)
         quotes, wrong_quotes = store.count_quotes(tx, slice_.slice_id)
         counted_ageing = relationships_store.count(tx, slice_.slice_id)
         kept_ageing = relationships_store.read_counters(tx, slice_.slice_id)
@@ -305,7 +306,8 @@ def _recount(database: Database, slice_: Slice) -> Recount:
     pairs += [(f"beliefs {kind.value}", kept.by_kind[kind], counted.by_kind[kind]) for kind in counted.by_kind]
     pairs.append(("beliefs archived", kept.archived, counted.archived))
     pairs += [(name.replace("_", " "), kept_ageing[name], number) for name, number in counted_ageing.items()]
-    return Recount(slice_, tuple(pair for pair in pairs if pair[1] != pair[2]), quotes, wrong_quotes)
+    differences = tuple(pair for pair in pairs if pair[1] != pair[2])
+    return Recount(slice_, differences, wrong_sources, quotes, wrong_quotes)
 
 
 def _statuses(tx: Transaction, tenant: Tenant, pass_name: str, runs: int) -> list[SliceStatus]:
@@ -339,5 +341,5 @@ def _cursor_of(now: datetime, place: BeliefPlace) -> str:
 
 
 def _place_of(cursor: str) -> tuple[datetime, BeliefPlace]:
-    now, *place = paging.read_cursor(cursor, [datetime, float, int, datetime, UUID])
+    now, *place = paging.read_cursor(cursor, [Kind.MOMENT, Kind.SHARE, Kind.SMALL, Kind.MOMENT, Kind.ID])
     return cast(datetime, now), BeliefPlace(*cast(tuple[float, int, datetime, UUID], tuple(place)))

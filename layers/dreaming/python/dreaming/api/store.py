@@ -195,6 +195,21 @@ def notes_by_source(tx: Transaction, slice_id: int) -> dict[str, dict[NoteState,
     return found
 
 
+def count_miscounted(tx: Transaction, slice_id: int) -> int:
+    """Return how many beliefs of a slice say another number of sources than they have live."""
+    row = tx.execute(
+        """
+        select count(*) from beliefs b
+        left join (
+            select belief_id, count(*) as live from sources where slice_id = %s and ended_at is null group by belief_id
+        ) s on s.belief_id = b.belief_id
+        where b.slice_id = %s and b.sources <> coalesce(s.live, 0)
+        """,
+        (slice_id, slice_id),
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def count_quotes(tx: Transaction, slice_id: int) -> tuple[int, int]:
     """Return how many quotes a slice's sources keep, and how many are not what stands at their place.
 

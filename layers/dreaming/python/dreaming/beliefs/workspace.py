@@ -182,8 +182,9 @@ class Workspace:
         self._tell(belief_id, BeliefEvent.ARCHIVED, {**evidence, "reason": reason.value})
 
     def restore(self, belief_id: UUID, evidence: Evidence) -> None:
-        """Bring the belief back into sight, whatever had archived it."""
-        if self.renew(belief_id).live:
+        """Bring the belief back into sight, whatever had archived it; one without a live source stays out of it."""
+        renewed = self.renew(belief_id)
+        if renewed.live or not renewed.sources:
             return
         self._replace(belief_id, archived_at=None, archive_reason=None, warned_at=None)
         self._tell(belief_id, BeliefEvent.RESTORED, evidence)

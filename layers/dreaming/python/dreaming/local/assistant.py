@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 
 from dreaming import __version__
 from dreaming.api.wording import Misfit, misfits, unknown_names
+from dreaming.local.logs import keep_off_terminal
 from dreaming.notes.echo import mark
 from dreaming_client import AsyncDreaming, DreamingError
 from dreaming_client.operations import search_all
@@ -49,7 +50,7 @@ OneScope = Annotated[
     Literal["org", "private", "shared"] | None,
     Field(description="org, private or shared; by default the organization's."),
 ]
-Cursor = Annotated[str | None, Field(max_length=2_000, description="Where the page before says that it goes on.")]
+Cursor = Annotated[str | None, Field(max_length=8_000, description="Where the page before says that it goes on.")]
 
 
 def server(client: AsyncDreaming, *, trust: str) -> MCPServer:
@@ -86,6 +87,7 @@ def _told(found: Iterable[Misfit]) -> str:
 
 async def serve(client: AbstractAsyncContextManager[AsyncDreaming], *, trust: str) -> None:
     """Serve the tools over standard input and output until the input ends."""
+    keep_off_terminal()  # before the server is made, whose library would log everybody's records there
     async with client as opened:
         await server(opened, trust=trust).run_stdio_async()
 

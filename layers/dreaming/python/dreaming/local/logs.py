@@ -28,6 +28,13 @@ def log_into(home: Path) -> None:
             logger.addHandler(_written)
 
 
+def keep_off_terminal() -> None:
+    """Let what all other loggers say go to the same log, so that no library makes the terminal their place."""
+    root = logging.getLogger()
+    if _rest not in root.handlers:
+        root.addHandler(_rest)
+
+
 class _Written(logging.Handler):
     """Appends to the log of the installation that was opened last."""
 
@@ -52,4 +59,14 @@ class _Written(logging.Handler):
         return {**head, "message": record.getMessage(), **extras, **error}
 
 
+class _Rest(logging.Handler):
+    """Hands on the records of loggers that have no place of their own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, unless its own logger did."""
+        if record.name.partition(".")[0] not in _LOGGERS and not logging.getLogger(record.name).handlers:
+            _written.emit(record)
+
+
 _written = _Written(logging.WARNING)
+_rest = _Rest(logging.WARNING)

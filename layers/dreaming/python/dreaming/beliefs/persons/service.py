@@ -108,9 +108,10 @@ class Person:
         belief = act.belief
         if belief.live:
             return False
-        if belief.archive_reason not in (ArchiveReason.PERSON, ArchiveReason.FADED) or not belief.sources:
+        renewed = act.workspace.renew(belief.belief_id)
+        if belief.archive_reason not in (ArchiveReason.PERSON, ArchiveReason.FADED) or not renewed.sources:
             raise _refused(belief, "only a belief that faded or that a person archived comes back by command")
-        fades_at = act.workspace.renew(belief.belief_id).fades_at
+        fades_at = renewed.fades_at
         if fades_at is not None and fades_at <= act.now:
             act.workspace.confirm(belief.belief_id, self._confirmation(act), {"actor": self.actor})
         if not act.workspace.renew(belief.belief_id).live:
@@ -152,11 +153,13 @@ class Person:
         with self._transaction() as tx:
             slice_id = persons_store.slice_of(tx, belief_id)
             if slice_id is None:
-                raise NotFound("belief_id", f"no belief has the id {belief_id}", "list the beliefs")
+                raise _unknown(belief_id)
             ageing_store.lock(tx, slice_id)
             # Read under the lock: whoever changes the half-lives is seen by the pass that holds it next.
             settings = load_settings(tx, self.tenant.org_id, self.environment)
             loaded = store.load(tx, slice_id, [belief_id])
+            if belief_id not in loaded:  # erased while this waited for the lock
+                raise _unknown(belief_id)
             workspace = Workspace(loaded, ageing=ageing(settings), now=now, new_id=new_id)
             before = workspace[belief_id]
             if not change(_Act(workspace, before, now, new_id)):
@@ -180,6 +183,10 @@ class Person:
 
 def _standing(belief: Belief) -> str:
     return belief.archive_reason.value if belief.archive_reason else "live"
+
+
+def _unknown(belief_id: UUID) -> NotFound:
+    return NotFound("belief_id", f"no belief has the id {belief_id}", "list the beliefs")
 
 
 def _refused(belief: Belief, remedy: str) -> InvalidInput:

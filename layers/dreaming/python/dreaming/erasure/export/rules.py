@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
 
 from dreaming.erasure.catalogue.records import Catalogue
 from dreaming.erasure.catalogue.rules import of_slices
@@ -50,3 +53,28 @@ def parts_of_owner(org_id: str, user_id: str, shared: Sequence[int], own: Sequen
         "idempotency_keys": "t.org_id = %(org)s and t.user_id = %(user)s",
     }
     return [*own, *(Part(table, condition, given) for table, condition in conditions.items())]
+
+
+_BITS = {"smallint": 15, "integer": 31, "bigint": 63}
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9:.]{8,15}[+][0-9]{2})?")
+"""As PostgreSQL writes a date or a time in UTC."""
+
+
+def fits(key: Sequence[str], types: Sequence[str]) -> bool:
+    """Tell whether the texts of a key are ones of columns of these SQL types, which can be compared with them."""
+    return len(key) == len(types) and all(_is_of(value, kind) for value, kind in zip(key, types, strict=True))
+
+
+def _is_of(value: str, kind: str) -> bool:
+    try:
+        if kind in _BITS:
+            return bool(_WHOLE.fullmatch(value)) and -(2 ** _BITS[kind]) <= int(value) < 2 ** _BITS[kind]
+        if kind == "uuid":
+            return str(UUID(value)) == value
+        if kind == "date" or kind.startswith("timestamp"):
+            return bool(_MOMENT.fullmatch(value)) and bool(datetime.fromisoformat(value))
+        value.encode()
+    except ValueError:
+        return False
+    return "\0" not in value

@@ -18,7 +18,7 @@ from dreaming.erasure.catalogue import store as catalogue_store
 from dreaming.erasure.catalogue.records import Catalogue
 from dreaming.erasure.export import store
 from dreaming.erasure.export.records import FORMAT, ExportedRow, Page, Part, Place
-from dreaming.erasure.export.rules import parts_of_owner, parts_of_slice
+from dreaming.erasure.export.rules import fits, parts_of_owner, parts_of_slice
 from dreaming.errors import InvalidInput
 from dreaming.notes.records import Scope, SliceKey, Tenant
 from dreaming.notes.store import find_slice
@@ -57,7 +57,7 @@ class Export:
             while place.part < len(parts):
                 part = parts[place.part]
                 table = catalogue.tables[part.table]
-                if place.key is not None and len(place.key) != len(table.key):
+                if place.key is not None and not fits(place.key, tuple(table.key.values())):
                     raise InvalidInput("cursor", "is not one that a page ended with", "use `next_cursor` unchanged")
                 left = characters - sum(len(row.json) for row in found)
                 read, last = store.read_rows(tx, part, table, place.key, rows=rows - len(found), characters=left)

@@ -64,6 +64,7 @@ def _is_note(source: Source) -> bool:
 
 
 def _retold(belief: Belief, folded: Folded, ageing: Ageing) -> Belief:
+    """Put a belief without a live source into the words of its past."""
     half_life = ageing.half_life(folded.decay_class)
     return replace(
         belief,
@@ -83,6 +84,8 @@ def _retold(belief: Belief, folded: Folded, ageing: Ageing) -> Belief:
         valid_until=folded.valid_until,
         trust=folded.trust,
         provenance=folded.provenance,
+        sources=0,
+        origins=0,
     )
 
 

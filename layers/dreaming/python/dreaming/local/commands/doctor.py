@@ -66,7 +66,7 @@ class Check:
 def doctor(session: Session) -> int:
     """Check the installation: versions, settings, database, counters, quotes, scores, queue, holds, models.
 
-    Counters and quotes of every organization are counted anew, so this takes time with many notes.
+    Counters, sources and quotes of every organization are counted anew, so this takes time with many notes.
     Nothing is changed. Exit code 5 when there is a problem.
     """
     checks = list(examine(session))
@@ -272,10 +272,13 @@ def _counters(database: Database) -> Iterator[Check]:
         for name, kept, counted_ in one.differences:
             message = f"{slice_name(one.slice.key)}: {name} kept as {kept:,}, counted {counted_:,}"
             yield Check("counters", State.PROBLEM, message, _REPORT)
+        if one.wrong_sources:
+            found_wrong = f"{counted(one.wrong_sources, 'belief')} with a wrong count of sources"
+            yield Check("counters", State.PROBLEM, f"{slice_name(one.slice.key)}: {found_wrong}", _REPORT)
         if one.wrong_quotes:
             message = f"{slice_name(one.slice.key)}: {counted(one.wrong_quotes, 'quote')} not at their place"
             yield Check("quotes", State.PROBLEM, message, _REPORT)
-    if not any(one.differences for one in found):
+    if not any(one.differences or one.wrong_sources for one in found):
         yield Check("counters", State.OK, f"agree with a recount in {counted(len(found), 'slice')}")
     if not any(one.wrong_quotes for one in found):
         yield Check(

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from dreaming.beliefs.records import ArchiveReason
+from dreaming.notes.records import Trust
 from dreaming.passes.contradictions.values import text_key
 
 
@@ -16,6 +18,14 @@ class Alias:
     name: str
     other_name: str
     form: str
+
+
+def may_name(sources: int, trust: Trust, archive_reason: ArchiveReason | None) -> bool:
+    """Tell whether a belief with so many sources may say that two names are one thing's.
+
+    Only a trusted one: who sends mail must not make two people one. None that a person put out of sight.
+    """
+    return sources > 0 and trust is Trust.TRUSTED and archive_reason is not ArchiveReason.PERSON
 
 
 _N = r"[A-Z][\w&.'’+-]*(?: (?:[A-Z0-9][\w&.'’+-]*|of|de|van|der)){0,4}"

@@ -11,10 +11,17 @@ from dreaming.beliefs.records import ArchiveReason
 from dreaming.beliefs.rules import Ageing
 from dreaming.database import Transaction
 from dreaming.passes.contradictions import store
-from dreaming.passes.contradictions.aliases import Alias, canonical_names, resolve, told_aliases, without_head
+from dreaming.passes.contradictions.aliases import (
+    Alias,
+    canonical_names,
+    may_name,
+    resolve,
+    told_aliases,
+    without_head,
+)
 from dreaming.passes.contradictions.belief_readings import Examined, fingerprint, read_belief
 from dreaming.passes.contradictions.examined import store as examined_store
-from dreaming.passes.contradictions.lines import Key, Neighbourhood, Pair, is_bound, is_trusted
+from dreaming.passes.contradictions.lines import Key, Neighbourhood, Pair, is_bound
 from dreaming.passes.contradictions.records import Judgement
 from dreaming.passes.contradictions.setting import AROUND, needs_setting, setting_of
 
@@ -24,8 +31,10 @@ MOST_OF_A_SUBJECT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A neighbourhood, and what is new in it: aliases told by the beliefs in focus, names that changed by them.
+    """A neighbourhood, and what is new in it.
 
+    `aliases` are those told by the beliefs in focus, and none for each belief that tells names no more; `renamed`
+    the names that change by them.
     `recorded` are the pairs of which something is remembered, valid or not, and `queued` those that consolidation left.
     """
 
@@ -52,12 +61,13 @@ def survey(
     beliefs in focus are on, not with all that is known of their subjects.
     """
     loaded = _examined(tx, slice_id, focus)
-    # Only a trusted belief names things: who sends mail must not make two people one.
-    telling = {one for one in focus if one in loaded and loaded[one].belief.sources and is_trusted(loaded[one])}
-    told = {one: told_aliases(loaded[one].belief.statement) if one in telling else () for one in focus}
+    told = {one: _told_by(loaded.get(one)) for one in focus}
     stored = store.read_aliases(tx, slice_id)
     before = canonical_names((alias.name, alias.other_name) for _, alias, _ in stored)
-    aliases = [alias for belief_id, alias, counts in stored if counts and belief_id not in told]
+    # What counts no more goes with this batch, whether or not its teller is in focus: else every batch would find
+    # the names changed until that one comes, and let all the others be examined again.
+    told |= {belief_id: () for belief_id, _, counts in stored if not counts}
+    aliases = [alias for belief_id, alias, _ in stored if belief_id not in told]
     aliases += [alias for found in told.values() for alias in found]
     names = _Names(tx, slice_id, canonical_names((alias.name, alias.other_name) for alias in aliases), before)
     fresh = {one for pair, judged in verdicts.items() if is_bound(judged) for one in pair}
@@ -83,6 +93,12 @@ def survey(
     )
     changed = {name for name in {*before, *names.canonical} if before.get(name) != names.canonical.get(name)}
     return Surroundings(around, told, frozenset(changed), frozenset(recorded), frozenset(queued))
+
+
+def _told_by(one: Examined | None) -> tuple[Alias, ...]:
+    if one is None or not may_name(one.belief.sources, one.belief.trust, one.belief.archive_reason):
+        return ()
+    return told_aliases(one.belief.statement)
 
 
 class _Names:

@@ -55,6 +55,9 @@ def settle(
         return survey(tx, slice_id, focus, ageing=ageing, now=now, verdicts=verdicts, similar=similar)
 
     found = around_now()
+    if miscounted := _miscounted(found.around):
+        _count_anew(tx, slice_id, miscounted, ageing=ageing, now=now, new_id=new_id, run_id=run_id)
+        found = around_now()
     ruling = rule(found.around)
     touched: set[UUID] = set()
     while duplicates := _duplicates(found.around, ruling):
@@ -80,6 +83,21 @@ def settle(
     counts["pairs_open"] += len(judgements) - len(settled - passing)
     _finish(tx, slice_id, found, touched, now)
     return counts
+
+
+def _miscounted(around: Neighbourhood) -> list[UUID]:
+    """The beliefs whose rows do not have the number of their live sources, as an erasure once left some."""
+    return sorted(one for one, examined in around.beliefs.items() if examined.belief.sources != len(examined.sources))
+
+
+def _count_anew(
+    tx: Transaction, slice_id: int, belief_ids: Sequence[UUID], *, ageing: Ageing, now: datetime, new_id: NewId,
+    run_id: UUID | None,
+) -> None:  # fmt: skip
+    workspace = Workspace(beliefs_store.load(tx, slice_id, belief_ids), ageing=ageing, now=now, new_id=new_id)
+    for belief_id in belief_ids:
+        workspace.touch(belief_id)
+    write_changes(tx, slice_id, workspace.changes(), run_id=run_id, now=now)
 
 
 def _merge_all(

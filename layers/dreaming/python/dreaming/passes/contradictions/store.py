@@ -10,12 +10,13 @@ from uuid import UUID
 from psycopg.rows import dict_row
 
 from dreaming.beliefs import store as beliefs_store
-from dreaming.beliefs.records import Belief, Source
+from dreaming.beliefs.records import ArchiveReason, Belief, Source
 from dreaming.beliefs.terms import store as terms_store
 from dreaming.beliefs.terms.words import looked_up
 from dreaming.beliefs.vectors import store as vectors_store
 from dreaming.database import Transaction
-from dreaming.passes.contradictions.aliases import Alias
+from dreaming.notes.records import Trust
+from dreaming.passes.contradictions.aliases import Alias, may_name
 from dreaming.passes.contradictions.records import DecidedBy, Judgement, Relation
 
 CANDIDATES = 25
@@ -283,11 +284,10 @@ def drop_open(
 
 
 def read_aliases(tx: Transaction, slice_id: int) -> list[tuple[UUID, Alias, bool]]:
-    """Return every alias of the slice with the belief that told it, and whether that one still has trusted sources."""
+    """Return every alias of the slice with the belief that told it, and whether that one may still name things."""
     rows = tx.execute(
         """
-        select a.belief_id, a.name, a.other_name, a.form,
-               b.sources > 0 and b.trust = 'trusted' and b.archive_reason is distinct from 'person'
+        select a.belief_id, a.name, a.other_name, a.form, b.sources, b.trust, b.archive_reason
         from aliases a
         join beliefs b on b.belief_id = a.belief_id and b.slice_id = a.slice_id
         where a.slice_id = %s
@@ -295,7 +295,10 @@ def read_aliases(tx: Transaction, slice_id: int) -> list[tuple[UUID, Alias, bool
         """,
         (slice_id,),
     ).fetchall()
-    return [(row[0], Alias(row[1], row[2], row[3]), row[4]) for row in rows]
+    return [
+        (row[0], Alias(*row[1:4]), may_name(row[4], Trust(row[5]), ArchiveReason(row[6]) if row[6] else None))
+        for row in rows
+    ]
 
 
 def replace_aliases(tx: Transaction, slice_id: int, aliases: Mapping[UUID, Sequence[Alias]]) -> None:
