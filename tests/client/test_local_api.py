@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -128,10 +128,13 @@ def test_the_examples_run(home: Path, page: str, capsys: pytest.CaptureFixture[s
 
 def test_an_independent_mcp_client_uses_the_tools(home: Path) -> None:
     from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
-    async def talk() -> None:
+    terminal = home.with_name("terminal")
+
+    async def talk(errors: TextIO) -> None:
         server = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM, "mcp"], env=environment(home))
-        async with Client(server) as client:
+        async with Client(stdio_client(server, errlog=errors)) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert set(tools) == {"recall", "search_beliefs", "why", "status", "brief", "remember"}
             writing = {
@@ -175,8 +178,12 @@ def test_an_independent_mcp_client_uses_the_tools(home: Path) -> None:
             for told, (name, arguments) in refused.items():
                 assert await call(name, **arguments) == (told, True)
             assert (await call("search_beliefs", query="x", scope="private"))[1]
+            told, failed = await call("search_beliefs", query="x", cursor="none")
+            assert (failed, told.count("use `next_cursor` unchanged")) == (True, 1)
 
-    asyncio.run(talk())
+    with terminal.open("w", encoding="utf-8") as errors:
+        asyncio.run(talk(errors))
+    assert terminal.read_text("utf-8") == ""
     listed = json.loads(start(home, "-c", PROGRAM, "--json", "beliefs"))
     assert len(listed["beliefs"]) == 1
 

@@ -139,6 +139,20 @@ def test_an_error_tells_what_the_api_says(status: int, kind: type[ApiError]) -> 
     assert waits == []
 
 
+def test_an_error_says_a_sentence_once() -> None:
+    problem = "is not one that a page ended with; use `next_cursor` unchanged"
+    body = {
+        "title": "Bad Request",
+        "detail": f"the cursor {problem}",
+        "fields": [{"field": "cursor", "problem": problem}],
+    }
+    dreaming, _ = client(Server(httpx.Response(400, json=body)))
+    with pytest.raises(InvalidRequest) as caught:
+        dreaming.search("x")
+    assert str(caught.value) == f"400 Bad Request: the cursor {problem}"
+    assert [one.field for one in caught.value.fields] == ["cursor"]
+
+
 def test_the_gateways_own_answer_is_understood() -> None:
     answer = httpx.Response(401, json={"message": "Unauthorized"}, headers={"apigw-requestid": "g-1"})
     dreaming, _ = client(Server(answer))

@@ -101,7 +101,11 @@ def test_the_planner_cannot_write(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tenant", "field"), [(Tenant(""), "org_id"), (Tenant("a\0b"), "org_id"), (Tenant("a", "b\0"), "user_id")]
+    ("tenant", "field"),
+    [
+        *((Tenant(""), "org_id"), (Tenant("a\0b"), "org_id"), (Tenant("a", "b\0"), "user_id")),
+        *((Tenant("a\ud800"), "org_id"), (Tenant("a", "\udfff"), "user_id")),
+    ],
 )
 def test_a_tenant_without_a_usable_organization_is_refused(narrow: Database, tenant: Tenant, field: str) -> None:
     with pytest.raises(InvalidInput) as refused, narrow.transaction(tenant):

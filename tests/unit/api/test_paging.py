@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreaming.api.paging import Listing, moment_and_id, page_of, read_cursor, write_cursor
+from dreaming.api.paging import Kind, Listing, moment_and_id, page_of, read_cursor, write_cursor
 from dreaming.errors import InvalidInput
 from dreaming.notes.records import Tenant
 
@@ -52,7 +52,7 @@ def test_a_cursor_of_something_else_is_refused_and_told(other: Listing, told: st
 
 @given(st.text() | st.sampled_from(["W10", "bnVsbA", "WyJiZWxpZWZzIiwxLDIsM10", PLACE]))
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    for read in (Listing("beliefs", ANA, FILTERS).open, lambda given: read_cursor(given, [int, int, int])):
+    for read in (Listing("beliefs", ANA, FILTERS).open, lambda given: read_cursor(given, [Kind.NUMBER] * 3)):
         with pytest.raises(InvalidInput) as caught:
             read(cursor)
         assert caught.value.field == "cursor"
@@ -70,3 +70,32 @@ def test_a_cursor_is_short_enough_to_be_copied() -> None:
     cursor = Listing("beliefs", ANA, {f"filter{number}": "value" for number in range(8)}).close(place)
     assert cursor is not None
     assert len(cursor) < 180
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept", "refused"),
+    [
+        (Kind.SMALL, [0, 32_767], [-1, 32_768, 1.0, True, "1", None]),
+        (Kind.COUNT, [0, 2**31 - 1], [-1, 2**31]),
+        (Kind.NUMBER, [0, 2**63 - 1], [-1, 2**63, 10**400]),
+        (Kind.SHARE, [0, 0.5, 1.0], [-0.1, 1.1, 1e308, float("inf"), float("nan"), True, "0.5"]),
+        (Kind.SCORE, [-3.5, 1e308], [float("inf"), 10**400, None]),
+        (Kind.TEXT, ["", "a b", "\U0001f980"], ["a\0", "\ud800", 1, None]),
+        (Kind.ID, ["0" * 32], ["q", "", 7, ["0" * 32]]),
+        (Kind.MOMENT, [0, -1], [10**18, -(10**18), 10**40, 1.5, "2026", None]),
+    ],
+)
+def test_a_part_is_what_its_column_could_hold(kind: Kind, kept: list[Any], refused: list[Any]) -> None:
+    for part in kept:
+        assert len(read_cursor(write_cursor(part), [kind])) == 1
+    for part in refused:
+        with pytest.raises(InvalidInput, match="cursor"):
+            read_cursor(write_cursor(part), [kind])
+
+
+def test_a_cursor_beyond_what_a_url_holds_is_refused() -> None:
+    listing = Listing("agents", ANA, {})
+    cursor = listing.close(write_cursor("a" * 7_000))
+    assert cursor is not None
+    with pytest.raises(InvalidInput, match="cursor"):
+        listing.open(cursor)

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dreaming.local.logs import LOG_FILE, log_into
+from dreaming.local.logs import LOG_FILE, keep_off_terminal, log_into
 
 
 @pytest.fixture(autouse=True)
@@ -54,4 +54,23 @@ def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, capfd: pytest.Capt
     log_into(tmp_path / "none")
     logging.getLogger("dreaming").warning("nowhere to go")
     assert not (tmp_path / "none").exists()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_librarys_own_set_up_of_logging_makes_the_terminal_its_place(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_into(tmp_path)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    own = logging.getLogger("has.its.own.place")
+    monkeypatch.setattr(own, "handlers", [logging.NullHandler()])
+    keep_off_terminal()
+    keep_off_terminal()
+    logging.basicConfig()
+    for name in ("mcp.server", "dreaming.api", "has.its.own.place"):
+        logging.getLogger(name).warning("of %s", name)
+    own.setLevel(logging.INFO)
+    own.info("request refused")
+    assert {str(line["message"]) for line in lines(tmp_path)} == {"of mcp.server", "of dreaming.api"}
+    assert len(lines(tmp_path)) == 2
     assert capfd.readouterr() == ("", "")

@@ -56,7 +56,11 @@ class ApiError(DreamingError):
 
     def __str__(self) -> str:
         said = f"{self.status} {self.title}" + (f": {self.detail}" if self.detail else "")
-        said += "".join(f"; {one.field}: {one.problem}" for one in self.fields)
+        said += "".join(
+            f"; {one.field}: {one.problem}"
+            for one in self.fields
+            if not (self.detail or "").endswith(f" {one.problem}")
+        )
         return f"{said} (request {self.correlation_id})" if self.correlation_id else said
 
 

@@ -7,8 +7,10 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from hashlib import blake2s
 from itertools import accumulate, pairwise
+from math import isfinite
 from typing import Generic, NoReturn, Self, TypeVar, cast
 from uuid import UUID
 
@@ -17,6 +19,25 @@ from dreaming.notes.records import Tenant
 
 Part = str | int | float | datetime | UUID
 T = TypeVar("T")
+
+
+class Kind(Enum):
+    """What a part of a place is, as a column holds it or as it is sorted by; nothing else is read from a cursor."""
+
+    SMALL = "a whole number from 0, as a smallint holds it"
+    COUNT = "a whole number from 0, as an integer holds it"
+    NUMBER = "a whole number from 0, as a bigint holds it"
+    SHARE = "a number from 0 to 1"
+    SCORE = "a number that is finite"
+    TEXT = "a text that PostgreSQL keeps: no NUL, no lone surrogate"
+    MOMENT = "microseconds since 1970, within the years 1 to 9999"
+    ID = "a UUID in hexadecimal digits"
+
+
+_MOST = {Kind.SMALL: 2**15 - 1, Kind.COUNT: 2**31 - 1, Kind.NUMBER: 2**63 - 1}
+
+MAX_CHARACTERS = 8_000
+"""The longest cursor: what API Gateway takes of a URL has room for no longer one."""
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
@@ -67,6 +88,8 @@ class Listing:
         """
         if cursor is None:
             return None
+        if len(cursor) > MAX_CHARACTERS:
+            raise unknown()
         try:
             given = _Opened.of(_raw(cursor))
         except ValueError as error:
@@ -131,15 +154,15 @@ def _written(part: Part) -> str | int | float:
     return part.hex if isinstance(part, UUID) else part
 
 
-def read_cursor(cursor: str, kinds: Sequence[type[Part]]) -> list[Part]:
+def read_cursor(cursor: str, kinds: Sequence[Kind]) -> list[Part]:
     """Return the parts of a cursor, each of the kind at its place.
 
     Raises:
-        InvalidInput: it is none that `write_cursor` wrote of such parts.
+        InvalidInput: it is none that `write_cursor` wrote of such parts, or holds what no column could.
     """
     try:
         return [_read(part, kind) for part, kind in zip(_decode(cursor), kinds, strict=True)]
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise unknown() from error
 
 
@@ -151,7 +174,7 @@ def moment_and_id(place: str | None) -> tuple[datetime, UUID] | None:
     """Return the parts of a place in a list by a moment and an id; None stays None."""
     if place is None:
         return None
-    moment, name = read_cursor(place, [datetime, UUID])
+    moment, name = read_cursor(place, [Kind.MOMENT, Kind.ID])
     return cast(datetime, moment), cast(UUID, name)
 
 
@@ -161,7 +184,7 @@ def unknown() -> InvalidInput:
 
 
 def _encode(parts: Sequence[object]) -> str:
-    return _printed(json.dumps(parts, separators=(",", ":")).encode())
+    return _printed(json.dumps(parts, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass"))
 
 
 def _decode(cursor: str) -> list[object]:
@@ -180,15 +203,36 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _read(part: object, kind: type[Part]) -> Part:
-    if kind is datetime:
-        if type(part) is not int:
-            raise TypeError("a time is a whole number")
-        return _EPOCH + part * _MICROSECOND
-    if kind is UUID:
-        return UUID(str(part))
-    if kind is float and isinstance(part, int | float) and not isinstance(part, bool):
-        return float(part)
-    if type(part) is not kind:
-        raise TypeError(f"a {type(part).__name__} where a {kind.__name__} belongs")
+def _read(part: object, kind: Kind) -> Part:
+    if kind in _MOST:
+        number = _whole(part)
+        if not 0 <= number <= _MOST[kind]:
+            raise ValueError("out of range")
+        return number
+    if kind is Kind.MOMENT:
+        return _EPOCH + _whole(part) * _MICROSECOND
+    if kind in (Kind.SHARE, Kind.SCORE):
+        return _real(part, kind)
+    if not isinstance(part, str):
+        raise TypeError(f"a {type(part).__name__} where a text belongs")
+    if kind is Kind.ID:
+        return UUID(part)
+    if "\0" in part:
+        raise ValueError("a NUL")
+    part.encode()  # a lone surrogate has no UTF-8
     return part
+
+
+def _whole(part: object) -> int:
+    if not isinstance(part, int) or isinstance(part, bool):
+        raise TypeError("no whole number")
+    return part
+
+
+def _real(part: object, kind: Kind) -> float:
+    if not isinstance(part, int | float) or isinstance(part, bool):
+        raise TypeError("no number")
+    number = float(part)
+    if not isfinite(number) or (kind is Kind.SHARE and not 0 <= number <= 1):
+        raise ValueError("out of range")
+    return number

@@ -124,6 +124,8 @@ class Database:
         for field, value in (("org_id", tenant.org_id), ("user_id", tenant.user_id or "")):
             if "\0" in value:
                 raise InvalidInput(field, "contains a NUL character", "remove it")
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise InvalidInput(field, "contains a lone surrogate", "use text that UTF-8 can write")
         if not tenant.org_id:
             raise InvalidInput("org_id", "is empty", "name the organization whose rows are meant")
         settings = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,6 +12,8 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from dreaming.notes.cleaning import clean_values
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Scope(StrEnum):
@@ -57,8 +60,8 @@ class SliceKey:
     def __post_init__(self) -> None:
         """Refuse a private slice without an owner, an owner anywhere else, and ids that cannot be stored."""
         for name, value in (("org_id", self.org_id), ("owner_user_id", self.owner_user_id)):
-            if value is not None and (not value or "\x00" in value):
-                raise ValueError(f"{name} must not be empty and must not contain a NUL character")
+            if value is not None and (not value or _UNSTORABLE.search(value)):
+                raise ValueError(f"{name} must not be empty and must not contain a NUL character or a lone surrogate")
         if (self.scope is Scope.PRIVATE) != (self.owner_user_id is not None):
             raise ValueError("owner_user_id is required for scope 'private' and forbidden for any other")
 

@@ -25,9 +25,7 @@ _POSTED = {HTTPStatus.CONFLICT: "The same request, sent before, is still at work
 
 InScope = Annotated[Scope, Query(description="Which slice: the organization's, the caller's private one, or shared.")]
 PageLimit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
-PageCursor = Annotated[
-    str | None, Query(max_length=2_000, description="The `next_cursor` of the page before; none for the first.")
-]
+PageCursor = Annotated[str | None, Query(description="The `next_cursor` of the page before; none for the first.")]
 
 
 def answers(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from pydantic import ValidationError
 
 from dreaming.api import paging
 from dreaming.api.door import Caller, Door
@@ -28,6 +29,7 @@ from dreaming.api.schemas.autonomy import (
     ScoreChange,
 )
 from dreaming.api.schemas.schema import WITHOUT_NUL
+from dreaming.api.wording import misfits
 from dreaming.autonomy.records import IncomingAction, Risk, Scoring
 from dreaming.autonomy.service import (
     Standing,
@@ -40,6 +42,7 @@ from dreaming.autonomy.service import (
     set_score,
 )
 from dreaming.database import Role
+from dreaming.errors import InvalidInput
 
 AgentId = Annotated[str, Path(min_length=1, max_length=200, pattern=WITHOUT_NUL)]
 OfAgent = Annotated[
@@ -63,7 +66,7 @@ def _add_lists(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
         listing = caller.listing("agents")
         place = listing.open(cursor)
-        after = None if place is None else str(paging.read_cursor(place, [str])[0])
+        after = None if place is None else str(paging.read_cursor(place, [paging.Kind.TEXT])[0])
         page = paging.page_of(
             _standings(caller, None, after=after, limit=limit + 1), limit, lambda one: (one.agent.agent_id,)
         )
@@ -141,7 +144,7 @@ def _add_agent(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
         listing = caller.listing("changes", agent_id=agent_id)
         place = listing.open(cursor)
-        before = None if place is None else int(str(paging.read_cursor(place, [int])[0]))
+        before = None if place is None else int(str(paging.read_cursor(place, [paging.Kind.COUNT])[0]))
         (standing,) = _standings(caller, agent_id, changes=limit + 1, before=before)
         page = paging.page_of(standing.changes[::-1], limit, lambda one: (one.change_no,))
         return AgentHistory(
@@ -163,7 +166,7 @@ def _add_writing(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
 
         def effect() -> Logged:
-            incoming = [_incoming(one, caller) for one in body.actions]
+            incoming = [_incoming(one, caller, place) for place, one in enumerate(body.actions)]
             counts = log_actions(caller.database, caller.tenant.org_id, incoming, now=caller.now, new_id=caller.new_id)
             return Logged(logged=counts.logged, changed=counts.changed, unchanged=counts.unchanged)
 
@@ -246,6 +249,14 @@ def _agent(standing: Standing) -> AgentReading:
     )
 
 
-def _incoming(action: NewAction, caller: Caller) -> IncomingAction:
+def _incoming(action: NewAction, caller: Caller, place: int) -> IncomingAction:
+    """Clean an action; raises `InvalidInput` where that leaves less, or more, than its field takes."""
     values = action.model_dump(exclude={"acted_at"})
-    return IncomingAction(**values, acted_at=action.acted_at or caller.now)
+    try:
+        return IncomingAction(**values, acted_at=action.acted_at or caller.now)
+    except ValidationError as error:
+        (first, *_) = misfits(error.errors(include_url=False, include_input=False))
+        problem, _, remedy = first.problem.partition("; ")
+        raise InvalidInput(
+            f"actions.{place}.{first.place}", f"{problem} without white space around it", remedy
+        ) from error

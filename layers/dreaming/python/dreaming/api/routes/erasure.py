@@ -134,18 +134,24 @@ def _add_export(app: APIGatewayHttpResolver, door: Door) -> None:
 def _place(cursor: str | None) -> Place:
     if cursor is None:
         return Place(0)
-    part, key = paging.read_cursor(cursor, [int, str])
+    part, key = paging.read_cursor(cursor, [paging.Kind.SMALL, paging.Kind.TEXT])
+    return Place(int(str(part)), tuple(_key(str(key))) if key else None)
+
+
+def _key(written: str) -> list[str]:
     try:
-        found = None if not key else tuple(str(value) for value in json.loads(str(key)))
-    except ValueError as error:
+        key = json.loads(written)
+    except (ValueError, RecursionError) as error:
         raise paging.unknown() from error
-    return Place(int(str(part)), found)
+    if not isinstance(key, list) or not all(isinstance(value, str) for value in key):
+        raise paging.unknown()
+    return key
 
 
 def _cursor(place: Place | None) -> str | None:
     if place is None:
         return None
-    return paging.write_cursor(place.part, "" if place.key is None else json.dumps(place.key))
+    return paging.write_cursor(place.part, "" if place.key is None else json.dumps(place.key, ensure_ascii=False))
 
 
 def _eraser(caller: Caller) -> Eraser:

@@ -75,7 +75,7 @@ def _add_reading(app: APIGatewayHttpResolver, door: Door) -> None:
         caller = door.caller()
         listing = caller.listing("audit", kind=kind)
         place = listing.open(cursor)
-        before = None if place is None else int(str(paging.read_cursor(place, [int])[0]))
+        before = None if place is None else int(str(paging.read_cursor(place, [paging.Kind.NUMBER])[0]))
         with caller.database.transaction(caller.tenant) as tx:
             entries = list_audit(tx, caller.tenant.org_id, limit=limit + 1, before=before, kind=kind)
         page = paging.page_of(entries, limit, lambda entry: (entry.audit_id,))

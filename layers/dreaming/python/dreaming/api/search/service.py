@@ -255,7 +255,9 @@ def _write_cursor(now: datetime, last: Place) -> str:
 
 
 def _read_cursor(cursor: str) -> tuple[datetime, tuple[float, float, bytes]]:
-    now, score, lexical, belief_id = paging.read_cursor(cursor, [datetime, float, float, UUID])
+    now, score, lexical, belief_id = paging.read_cursor(
+        cursor, [paging.Kind.MOMENT, paging.Kind.SCORE, paging.Kind.SCORE, paging.Kind.ID]
+    )
     return cast(datetime, now), (-cast(float, score), -cast(float, lexical), cast(UUID, belief_id).bytes)
 
 
