@@ -17,8 +17,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
 # Whatever the environment says: else each worker and each program that a test starts compiles everything again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A shell lets what it starts in the background ignore interrupts, and so would every program that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes is no matter of right and wrong.
 settings.register_profile("suite", deadline=None)
