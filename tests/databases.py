@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from uuid import uuid4
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
+
+from tests.waiting import wait_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,10 @@ def created_database(server_url: str, *, template: str = "template0", owner: str
 
 def _end_sessions(connection: psycopg.Connection[TupleRow], name: str) -> None:
     """End whoever is connected; dropping the database meanwhile would look again only each tenth of a second."""
+    sessions = "select from pg_stat_activity where datname = %s"
     connection.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", (name,))
-    deadline = time.monotonic() + 10.0
-    while connection.execute("select from pg_stat_activity where datname = %s", (name,)).fetchone() is not None:
-        if time.monotonic() > deadline:
-            return  # the drop says who it is
-        time.sleep(0.002)
+    gone = f"the sessions of {name} end"
+    wait_until(lambda: connection.execute(sessions, (name,)).fetchone() is None, gone, within=10)
 
 
 def at_database(url: str, name: str | None = None, **changes: str) -> str:
